@@ -1,7 +1,7 @@
 //! What a resource type does, beside what its schema says.
 //!
 //! Operations that change something are handlers over [`Op`]; everything else is a pure function of
-//! what is known. What is not given has a default that suits most types.
+//! the resource's recorded state. Every part is optional, with a default that suits most types.
 
 use crate::declare::{Members, Value};
 use crate::op::{Op, OpError};
@@ -14,120 +14,120 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What is done with a resource.
+/// What an operation does with a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperationKind {
-    /// Its object is made.
+    /// Creates the object.
     Create,
-    /// Its object is changed.
+    /// Changes the object.
     Update,
-    /// Its object is removed.
+    /// Deletes the object.
     Delete,
-    /// Its object is compared with what it should be.
+    /// Checks that the object exists and is healthy.
     Check,
-    /// Its object is looked at, for what its service shows of it now.
+    /// Reads the object again, so that attributes are up to date.
     Refresh,
-    /// Its object is put to rest.
+    /// Suspends the object.
     Suspend,
-    /// Its object is woken.
+    /// Resumes the object.
     Resume,
-    /// A copy of its object is made.
+    /// Copies the object for a snapshot.
     Snapshot,
-    /// A copy of its object is removed.
+    /// Deletes the copy that belongs to a snapshot.
     DeleteSnapshot,
-    /// It is found out whether there is an object, and whether there is one too many.
+    /// Finds out whether a lost call created an object, and deletes duplicates.
     ResolveDoubt,
-    /// Its object is read, to see whether it is what it was made to be.
+    /// Reads the object and compares it with the definition, to find drift.
     Observe,
 }
 
 /// An operation: an async function, boxed.
 pub type Handler = for<'o> fn(&'o mut Op) -> OperationFuture<'o>;
 
-/// An operation under way.
+/// The future of a handler.
 pub type OperationFuture<'o> = Pin<Box<dyn Future<Output = Result<(), OpError>> + Send + 'o>>;
 
-/// Tells how a resource's object is found if it is not certain that it exists; nothing if it cannot be.
+/// Returns the mark by which a resource's object is found after a lost call; `None` if there is no mark.
 pub type Finder = fn(&Op) -> Option<Marker>;
 
-/// What a resource is called by others; the name of the resource if there is nothing better.
+/// Computes the value of `get_resource` for a resource.
 pub type ReferenceFn = fn(&View<'_>) -> Value;
 
-/// An attribute; the path goes into it. Nothing if there is no such attribute.
+/// Computes an attribute, and follows the path into its value. `None` if there is no such attribute.
 pub type AttributeFn = fn(&View<'_>, &str, &[Value]) -> Result<Option<Value>, Fault>;
 
-/// Whether a change needs another object, although each property may be changed. It is asked on every
-/// update, also on one that changes nothing.
+/// Decides whether a change needs a replacement although every changed property is updatable. It is called
+/// on every update, also on one that changes nothing.
 pub type ReplacementFn = fn(&DefinitionChange<'_>) -> bool;
 
-/// What the resource's nested stack should be next.
+/// Computes the next stage of a group's nested stack.
 pub type StageFn = fn(&mut Group<'_>) -> Result<Stage, OpError>;
 
-/// What comes of a signal.
+/// Computes the outcome of a signal.
 pub type SignalFn = fn(&View<'_>, &Signal<'_>) -> Result<SignalOutcome, String>;
 
-/// What the properties in the template become when a stack goes back to a snapshot.
+/// Changes the properties of the template when a stack is restored to a snapshot.
 pub type RestoreFn = fn(&mut Members, &SnapshotRecord<'_>);
 
-/// What the metadata of a resource inside its nested stack is to those who read it, given its name and its
-/// own metadata; nothing if it is that.
+/// Computes the metadata that readers see of a resource in the nested stack, from its name and its recorded
+/// metadata. `None` if readers see the recorded metadata.
 pub type NestedMetadataFn = fn(&View<'_>, &str, &Value) -> Option<Value>;
 
-/// How long a group is left alone after a create or an update of it ended well.
+/// Computes the cooldown of a group after a successful create or update.
 pub type CooldownFn = fn(&View<'_>) -> Cooldown;
 
 /// What a resource type does.
 #[derive(Clone, Debug, Default)]
 pub struct Behaviour {
-    /// Makes the object.
+    /// Creates the object.
     pub create: Option<Handler>,
     /// Changes the object.
     pub update: Option<Handler>,
-    /// Removes the object.
+    /// Deletes the object.
     pub delete: Option<Handler>,
-    /// Compares the object with what it should be.
+    /// Checks that the object exists and is healthy.
     pub check: Option<Handler>,
-    /// Puts the object to rest.
+    /// Suspends the object.
     pub suspend: Option<Handler>,
-    /// Wakes the object.
+    /// Resumes the object.
     pub resume: Option<Handler>,
-    /// Makes a copy of the object.
+    /// Copies the object for a snapshot.
     pub snapshot: Option<Handler>,
-    /// Removes a copy of the object.
+    /// Deletes the copy that belongs to a snapshot.
     pub delete_snapshot: Option<Handler>,
-    /// Has the resource made of its copy when the stack goes back to a snapshot.
+    /// Changes the properties so that the resource is created from its copy when the stack is restored.
     pub restore: Option<RestoreFn>,
-    /// How the object is found if it is not certain that it exists.
+    /// Returns the mark by which the object is found after a lost call.
     pub finder: Option<Finder>,
-    /// What is special about a plain type.
+    /// The REST interface of the type's objects, if generic handlers suffice.
     pub rest: Option<Arc<RestSpec>>,
-    /// What it is called by others; the id of the object if nothing is said.
+    /// Computes the reference; by default it is the physical id.
     pub reference: Option<ReferenceFn>,
-    /// Its attributes; those that the service shows if nothing is said.
+    /// Computes attributes; by default they are members of the service's last reply.
     pub attribute: Option<AttributeFn>,
-    /// Whether a change needs another object.
+    /// Decides whether a change needs a replacement.
     pub replaces: Option<ReplacementFn>,
-    /// Whether an object that was replaced is updated when a rollback goes back to it, so that it gets
-    /// back what its replacement took: the replacement is its predecessor then.
+    /// Whether a rollback updates a replaced object before it is used again, so that the object regains what
+    /// its replacement took over. The replacement is the predecessor of that update.
     pub restored_on_rollback: bool,
-    /// For types whose resources are nested stacks of a template that the engine makes up.
+    /// Computes the stages of a group, whose nested stack has a generated template.
     pub stages: Option<StageFn>,
-    /// What comes of a signal.
+    /// Handles a signal.
     pub signal: Option<SignalFn>,
-    /// Whether what it is told is in what it keeps for itself, and not in its metadata: whoever watches it
-    /// sees that.
+    /// Whether signals are kept in the resource's data and not in its metadata. An operation that watches the
+    /// resource then sees the data.
     pub signals_in_data: bool,
-    /// What its metadata is to those who read it; the metadata itself if nothing is said.
+    /// Computes the metadata that readers see; by default it is the recorded metadata.
     pub metadata: Option<ReferenceFn>,
-    /// What the metadata of resources inside its nested stack is to those who read it.
+    /// Computes the metadata that readers see of resources in the nested stack.
     pub nested_metadata: Option<NestedMetadataFn>,
-    /// How long a group is left alone after a create or an update of it ended well: its metadata
-    /// then is what [`Cooldown::after_resize`] makes of it.
+    /// Computes the cooldown after a successful create or update of a group; [`Cooldown::after_resize`]
+    /// writes it into the group's metadata.
     pub cooldown: Option<CooldownFn>,
 }
 
 impl Behaviour {
-    /// The handler of a verb; without one there is nothing to do.
+    /// The handler of an operation; without one there is nothing to do.
     pub fn handler(&self, operation: OperationKind) -> Option<Handler> {
         match operation {
             OperationKind::Create => self.create,
@@ -140,29 +140,29 @@ impl Behaviour {
             OperationKind::DeleteSnapshot => self.delete_snapshot,
             OperationKind::ResolveDoubt => None,
             OperationKind::Observe if self.rest.is_some() => Some(|op| Box::pin(rest::observe(op))),
-            // That it is there is all that can be told.
+            // Without a REST interface only the object's existence can be observed.
             OperationKind::Observe => self.check,
         }
     }
 }
 
-/// What is known of a resource.
+/// The recorded state of a resource, as the pure functions of its type see it.
 pub struct View<'a> {
     /// Its name in the template.
     pub name: &'a str,
-    /// The name that its object has.
+    /// The name of its object.
     pub physical_name: &'a str,
     /// The id that its service gave to the object.
     pub physical_id: Option<&'a str>,
-    /// The properties, of the kinds that the schema says, defaults filled in.
+    /// The properties, converted by the schema, with defaults.
     pub properties: &'a Members,
-    /// What the resource keeps for itself.
+    /// The resource's own data.
     pub data: &'a Members,
     /// The metadata.
     pub metadata: &'a Value,
-    /// What its service shows of the object.
+    /// The object in the service's last reply.
     pub remote: &'a Value,
-    /// The ARN of the resource.
+    /// The resource's ARN.
     pub arn: &'a str,
     /// Its nested stack.
     pub nested: Option<&'a dyn NestedStack>,
@@ -170,19 +170,18 @@ pub struct View<'a> {
     pub siblings: &'a dyn Siblings,
 }
 
-/// A nested stack, seen from the resource that holds it.
+/// A nested stack, as its parent resource sees it.
 pub trait NestedStack {
-    /// Its members: those that count, the failed ones left out. In the order that groups go by:
-    /// by creation, then by name.
+    /// The names of its current members without the failed ones, by time of creation, then by name.
     fn members(&self) -> Vec<Arc<str>>;
 
-    /// What a member is called by others; nothing if there is no such member.
+    /// The reference of a member; `None` if there is no such member.
     fn reference(&self, member: &str) -> Option<Value>;
 
     /// An attribute of a member.
     fn attribute(&self, member: &str, attribute: &str, path: &[Value]) -> Result<Value, Fault>;
 
-    /// An output; nothing if there is no such output.
+    /// An output; `None` if there is no such output.
     fn output(&self, name: &str) -> Option<Result<Value, Fault>>;
 
     /// The stack's ARN.
@@ -191,115 +190,116 @@ pub trait NestedStack {
 
 /// The other resources of a stack.
 pub trait Siblings {
-    /// The name of the resource that is called so by others.
+    /// The name of the resource with this reference.
     fn by_reference(&self, reference: &str) -> Option<Arc<str>>;
 
-    /// The properties, of the kinds that the schema says, defaults filled in.
+    /// The properties, converted by the schema, with defaults.
     fn properties(&self, name: &str) -> Option<Arc<Members>>;
 
     /// The metadata.
     fn metadata(&self, name: &str) -> Option<Value>;
 
-    /// The number of members of a group that count.
+    /// The number of a group's current members.
     fn size(&self, name: &str) -> Option<usize>;
 
-    /// Whether the last thing done with it ended well.
+    /// Whether its last action completed.
     fn is_complete(&self, name: &str) -> bool;
 
-    /// An attribute; nothing if it is not known.
+    /// An attribute; `None` if it is not known.
     fn attribute(&self, _name: &str, _attribute: &str) -> Option<Value> {
         None
     }
 
-    /// A parameter of the stack; nothing if there is none.
+    /// A parameter of the stack; `None` if there is none.
     fn parameter(&self, _name: &str) -> Option<Value> {
         None
     }
 
-    /// The type of the resource that the template has by this name, be it made or not: of a built-in one,
-    /// or as written.
+    /// The type of the resource with this name in the template, whether it was created or not: the name of
+    /// the built-in type that it maps to, or the name as written.
     fn type_name(&self, _name: &str) -> Option<Arc<str>> {
         None
     }
 
-    /// The groups of some types that the template has a place for. Of each member in service, the first
-    /// of some attributes that has a value is told.
+    /// The groups of these types in the template. For each member in service, the result has the value of
+    /// the first of these attributes that has one.
     fn groups(&self, _kinds: &[&str], _attributes: &[&str]) -> Vec<InService> {
         Vec::new()
     }
 }
 
-/// What is in service of a group.
+/// The members of a group that are in service.
 #[derive(Clone, Debug, Default)]
 pub struct InService {
     /// The properties of the group.
     pub properties: Arc<Members>,
-    /// What its members tell, by creation and then by name.
+    /// An attribute's value for each member, by time of creation, then by name.
     ///
-    /// A member is in service from when it is made until it fails, is not wanted any more, or somebody has
-    /// taken its place. While it is changed it is not, unless that left nobody.
+    /// A member is in service from its creation until it fails, is removed, or is replaced. A member that is
+    /// being updated is not in service, unless the group would have none then.
     pub members: Vec<Value>,
 }
 
 /// A change of a resource's definition.
 pub struct DefinitionChange<'a> {
-    /// What they were.
+    /// The properties before.
     pub before: &'a Members,
-    /// What they are to be.
+    /// The properties after.
     pub after: &'a Members,
-    /// The names of those that differ.
+    /// The names of the changed properties.
     pub changed: &'a [Arc<str>],
-    /// Whether the metadata in the template differs.
+    /// Whether the metadata in the template changed.
     pub metadata_changed: bool,
 }
 
-/// What a snapshot tells of a resource.
+/// A resource in a snapshot.
 pub struct SnapshotRecord<'a> {
     /// The id of the object that was copied.
     pub physical_id: Option<&'a str>,
-    /// What the resource kept for itself then; its copy's id among it, if there is a copy.
+    /// The resource's data at that time, with the id of its copy if there is one.
     pub data: &'a Members,
 }
 
-/// A group whose nested stack is to be brought closer to what it should be.
+/// A group whose next stage is computed.
 pub struct Group<'a> {
     /// Its name in the template.
     pub name: &'a str,
-    /// Whether it is being created or updated. A resize is an update with a wanted size.
+    /// Create or update. A resize is an update with a wanted size.
     pub operation: OperationKind,
-    /// What it is called by others; it must be the same on create and ever after.
+    /// Its reference, which is the same on create and later.
     pub reference: &'a str,
-    /// The properties that it is to have, defaults filled in.
+    /// The new properties, with defaults.
     pub properties: &'a Members,
-    /// The update policy, defaults filled in.
+    /// The update policy, with defaults.
     pub update_policy: &'a Members,
-    /// What the resource keeps for itself.
+    /// The resource's own data.
     pub data: &'a Members,
-    /// The members there are, with the failed ones; by creation, then by name.
+    /// Its members, including failed ones, by time of creation, then by name.
     pub members: &'a [GroupMember],
-    /// Whether the group was just made and has no stack yet.
+    /// Whether the group is new and has no nested stack yet.
     pub is_new: bool,
-    /// The size that a scaling policy asks for.
+    /// The size that a scaling policy requested.
     pub wanted_size: Option<usize>,
-    /// The most members that it may have: no member is made up if there would be more.
+    /// The maximum number of members; a larger group is refused before its members are generated.
     pub max_size: usize,
     /// The other resources of its stack.
     pub siblings: &'a dyn Siblings,
-    /// The length of the action that it is part of.
+    /// The timeout of the action that it is part of.
     pub timeout: Duration,
-    /// Draws a short id for a new member.
+    /// Generates a short id for a new member.
     pub new_id: &'a mut dyn FnMut() -> String,
 }
 
-/// What is told of a stack that would have more resources than it may have.
+/// The message for a stack that would have too many resources.
 pub const TOO_MANY: &str = "Request limit exceeded: Maximum resources per stack exceeded.";
 
 impl Group<'_> {
-    /// Whether the group may have so many members. To be asked before they are made up.
+    /// Fails if the group may not have this many members. Call it before members are generated.
     pub fn check_size(&self, size: usize) -> Result<(), OpError> {
-        match size <= self.max_size {
-            true => Ok(()),
-            false => Err(OpError::failed("RequestLimitExceeded", TOO_MANY)),
+        if size <= self.max_size {
+            Ok(())
+        } else {
+            Err(OpError::failed("RequestLimitExceeded", TOO_MANY))
         }
     }
 }
@@ -311,70 +311,70 @@ pub struct GroupMember {
     pub name: Arc<str>,
     /// Its definition in the nested stack's template.
     pub definition: Value,
-    /// What it is called by others.
+    /// Its reference.
     pub reference: Value,
-    /// Whether the last thing done with it failed.
+    /// Whether its last action failed.
     pub is_failed: bool,
 }
 
-/// What a nested stack should be next.
+/// One step of a group's rolling update or batched create: the nested stack as it should be next.
 #[derive(Clone, Debug, Default)]
 pub struct Stage {
     /// Its template.
     pub template: Value,
-    /// The file that is its template, if there is one: it is among those that came with the stack.
+    /// The file with its template, if the template is one of the stack's files.
     pub file: Option<Arc<str>>,
     /// The values of its parameters.
     pub parameters: Members,
-    /// Types that are known by another name in it, unless its environment says otherwise.
+    /// Type mappings inside the nested stack; its environment takes precedence.
     pub aliases: Vec<(Arc<str>, Arc<str>)>,
-    /// What the resource keeps for itself from now on; null forgets.
+    /// Changes of the resource's data; null removes an entry.
     pub data: Members,
-    /// How long an action on it may take, if not as long as on the stack around it.
+    /// The timeout of the nested stack's action, if it is not that of its parent.
     pub timeout: Option<Duration>,
     /// How long to wait before the next stage.
     pub pause: Duration,
-    /// Whether nothing is left to be done after it.
+    /// Whether it is the last stage.
     pub is_last: bool,
 }
 
 /// A signal to a resource.
 pub struct Signal<'a> {
-    /// What was sent along.
+    /// The body of the signal.
     pub details: &'a Value,
-    /// When it came, in microseconds since 1970.
+    /// When it was received, in microseconds since 1970.
     pub now: i64,
-    /// Whether something is being done with the resource.
+    /// Whether an operation is in progress on the resource.
     pub is_busy: bool,
 }
 
-/// What comes of a signal.
+/// The outcome of a signal.
 #[derive(Clone, Debug, Default)]
 pub struct SignalOutcome {
     /// The new metadata, if it changes.
     pub metadata: Option<Value>,
-    /// What the resource keeps for itself from now on; null forgets.
+    /// Changes of the resource's data; null removes an entry.
     pub data: Members,
-    /// What to tell in the event, behind `Signal: `; nothing tells what was sent along.
+    /// The event's reason after `Signal: `; by default it is the body of the signal.
     pub reason: Option<String>,
-    /// Nothing came of it: no event, unless there is a reason to tell.
+    /// Whether the signal has no effect: there is no event unless there is a reason.
     pub is_ignored: bool,
-    /// A group that is to have another size.
+    /// A group to resize.
     pub resize: Option<Resize>,
-    /// The name of a resource that is to be made anew, with all that depend on it.
+    /// The name of a resource to replace, together with its dependants.
     pub replace: Option<Arc<str>>,
 }
 
-/// A group that is to have another size.
+/// The resize of a group.
 #[derive(Clone, Debug)]
 pub struct Resize {
     /// The group's name.
     pub group: Arc<str>,
     /// The size.
     pub size: usize,
-    /// The group's metadata while it happens.
+    /// The group's metadata during the resize.
     pub metadata: Value,
-    /// How long the group is left alone then: counted from when it has happened, so the metadata is
-    /// what [`Cooldown::after_resize`] makes of it at that time. After a failure: [`Cooldown::after_failure`].
+    /// The cooldown, which starts when the resize completes: the metadata is [`Cooldown::after_resize`] then,
+    /// or [`Cooldown::after_failure`].
     pub cooldown: Cooldown,
 }

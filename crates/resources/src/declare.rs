@@ -1,15 +1,19 @@
 //! The language in which resource types are declared.
 //!
-//! A type is a value, [`ResourceType`]; the words here build one. All of it is data that an operator's
-//! file can spell as well: no macros, no closures, nothing registered behind the reader's back.
-//! Properties, their members and attributes are kept in order of name, in whatever order they are
-//! written.
+//! A type is a value, [`ResourceType`]; the methods here build one. Most of it is data that an operator's
+//! YAML file can express as well. There are no macros, and no type registers itself. Properties, their
+//! members and attributes are sorted by name, in whatever order they are written.
 
 mod handlers;
 mod property;
 mod support;
 
 pub use crate::behaviour::Behaviour;
+pub use crate::constraints::{
+    CRON_EXPRESSION, CustomConstraint, DNS_DOMAIN, DNS_NAME, EXPIRATION, IP_ADDR, IP_OR_CIDR,
+    ISO_8601, JSON_STRING, MAC_ADDR, NET_CIDR, REL_DNS_NAME, TEST_CONSTR, TIMEZONE,
+};
+pub use crate::lookup::kinds::*;
 pub use kiln_cloud::Service;
 pub use kiln_template::schema::Name;
 pub use kiln_template::validate::PropertyError;
@@ -19,9 +23,9 @@ pub use support::SupportStatus;
 
 use kiln_template::schema::{Property, PropertyType, Support, TypeSchema};
 
-/// The kinds of properties and attributes, as short words.
+/// Short names for the types of properties and attributes.
 ///
-/// They are named like types because that is what they are to the reader of a declaration.
+/// They are written like Rust types because a declaration reads like one.
 #[allow(non_upper_case_globals)]
 mod kinds {
     use super::PropertyType;
@@ -46,67 +50,67 @@ pub use kinds::*;
 /// Everything about a resource type.
 #[derive(Clone, Debug)]
 pub struct ResourceType {
-    /// What templates need to know of it.
+    /// The schema: what template validation needs of the type.
     pub schema: TypeSchema,
-    /// The service that has its objects; none for types that live in the engine alone.
+    /// The service of its objects; `None` for types without an object in the cloud.
     pub service: Option<Service>,
-    /// The extension of the service's API without which the type cannot be used.
+    /// The API extension that the service must have.
     pub extension: Option<Name>,
-    /// What the service calls the object that the attribute `show` shows.
+    /// The name of the object in the attribute `show`.
     pub entity: Option<Name>,
-    /// The longest name that the service accepts for an object.
+    /// The maximum length of an object's name.
     pub name_limit: usize,
-    /// What can be done with a resource beyond create, update and delete.
+    /// The actions that a resource supports beyond create, update and delete.
     pub abilities: Abilities,
     /// Whether a resource is a nested stack.
     pub nested: bool,
-    /// Whether a resource does nothing: any property is taken, every attribute is null.
+    /// Whether a resource does nothing: it accepts any property, and every attribute is null.
     pub placeholder: bool,
-    /// The template of the shipped environment that stands behind the type.
+    /// The template of the shipped environment that implements the type.
     pub template: Option<Name>,
-    /// The type to which a template may change without replacing the object.
+    /// The type that a template may change to without replacing the object.
     pub successor: Option<Name>,
-    /// Whether a failed check alone is reason to replace the object.
+    /// Whether a failed check alone is a reason to replace the object.
     pub replace_on_failed_check: bool,
-    /// The actions during which signals are refused.
+    /// The actions during which signals are rejected.
     pub no_signal_actions: Vec<Name>,
     /// Whether the other resources of the stack refresh their metadata after a signal.
     pub signal_refreshes_metadata: bool,
-    /// What a resource needs of its stack although its template does not say so.
+    /// Dependencies that follow from property values and that templates do not spell out.
     pub implicit_dependencies: Vec<ImplicitDependency>,
-    /// What the type asks of its properties beyond their schemas.
+    /// A check of the properties beyond their schemas.
     pub check: Option<Check>,
-    /// The template that a resource makes a nested stack of.
+    /// The template of the nested stack that a resource creates.
     pub expansion: Option<Expansion>,
-    /// What it does.
+    /// Its handlers.
     pub behaviour: Behaviour,
 }
 
-/// Resources of a type are needed if a property means the same object there and here.
+/// A dependency on all resources of a type whose property refers to the same object as a property here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImplicitDependency {
-    /// The type.
+    /// The type that the resource depends on.
     pub type_name: Name,
-    /// The property here; names with dots between them go into maps, and into the maps of a list.
+    /// The property of the dependent resource; a path with dots goes into maps, and into the maps of a list.
     pub property: Name,
-    /// The property there.
+    /// The property of the resource that it depends on.
     pub other_property: Name,
 }
 
-/// Looks at converted properties, parts of which may be unknown.
+/// Checks converted properties, some of which may be unknown.
 pub type Check = fn(&Members) -> Result<(), PropertyError>;
 
-/// Makes a template of converted properties, or nothing if they are not known well enough.
+/// Generates a template from converted properties; `None` if too many of them are unknown.
 pub type Expansion = fn(&Members) -> Option<Value>;
 
-/// What can be done with a resource beyond create, update and delete.
+/// The actions that a resource supports beyond create, update and delete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Abilities {
-    /// Its state can be compared with what the service reports.
+    /// The object can be checked.
     pub check: bool,
-    /// Its properties can be read back from the service.
+    /// Drift can be detected: properties are read back from the service.
     pub drift: bool,
-    /// It can be brought back to a snapshot.
+    /// It can be restored to a snapshot.
     pub restore: bool,
     /// It can be resumed.
     pub resume: bool,
@@ -119,7 +123,7 @@ pub struct Abilities {
 }
 
 impl ResourceType {
-    /// A type of which nothing but the name is said yet.
+    /// A type with a name and nothing else.
     pub fn new(name: impl Into<Name>) -> ResourceType {
         ResourceType {
             schema: TypeSchema::new(name),
@@ -142,7 +146,7 @@ impl ResourceType {
         }
     }
 
-    /// The properties that are compared with what the service shows of an object.
+    /// The properties that are compared with the object to detect drift.
     pub fn compared(&self) -> impl Iterator<Item = &Property> {
         let spec = self.behaviour.rest.as_deref();
         let can_be = move |property: &&Property| {
@@ -156,31 +160,31 @@ impl ResourceType {
         &self.schema.name
     }
 
-    /// Says in one sentence what the type is.
+    /// Describes the type in one sentence.
     pub fn about(mut self, about: impl Into<Name>) -> ResourceType {
         self.schema.about = about.into();
         self
     }
 
-    /// Names the service that has the objects.
+    /// Sets the service of the objects.
     pub fn service(mut self, service: Service) -> ResourceType {
         self.service = Some(service);
         self
     }
 
-    /// Names the extension of the service's API without which the type cannot be used.
+    /// Sets the API extension that the service must have.
     pub fn extension(mut self, alias: impl Into<Name>) -> ResourceType {
         self.extension = Some(alias.into());
         self
     }
 
-    /// Says what the service calls the object that the attribute `show` shows.
+    /// Sets the name of the object in the attribute `show`.
     pub fn entity(mut self, entity: impl Into<Name>) -> ResourceType {
         self.entity = Some(entity.into());
         self
     }
 
-    /// Limits the length of an object's name; 255 if nothing is said.
+    /// Limits the length of an object's name; the default is 255.
     pub fn name_limit(mut self, characters: usize) -> ResourceType {
         self.name_limit = characters;
         self
@@ -199,7 +203,7 @@ impl ResourceType {
         self
     }
 
-    /// Says what `update_policy` may hold.
+    /// Adds the properties of `update_policy`.
     pub fn update_policy(mut self, props: impl IntoIterator<Item = Prop>) -> ResourceType {
         property::add(&mut self.schema.update_policy, props);
         self
@@ -210,15 +214,15 @@ impl ResourceType {
         fragment(self)
     }
 
-    /// Any attribute name may be asked for: the resource only knows at run time what it has.
+    /// Accepts any attribute name: the attributes are known only at run time.
     pub fn any_attribute(mut self) -> ResourceType {
         self.schema.dynamic_attributes = true;
         self
     }
 
-    /// The type does nothing: any property is taken, every attribute is null.
+    /// Makes the type do nothing: it accepts any property, and every attribute is null.
     ///
-    /// Types whose service is gone end like this, so that old stacks can still be deleted.
+    /// Types of retired services are placeholders, so that old stacks can still be deleted.
     pub fn placeholder(mut self) -> ResourceType {
         self.placeholder = true;
         self.schema.any_property = true;
@@ -227,81 +231,81 @@ impl ResourceType {
             .attributes(|_, _, _| Ok(Some(Value::Null)))
     }
 
-    /// A resource is a nested stack, and all that can be done with a stack can be done with it.
+    /// Makes a resource a nested stack, with all actions of a stack.
     pub fn nested(mut self) -> ResourceType {
         self.nested = true;
         self.checkable().suspendable()
     }
 
-    /// Names the template of the shipped environment that stands behind the type.
+    /// Sets the template of the shipped environment that implements the type.
     pub fn template(mut self, template: impl Into<Name>) -> ResourceType {
         self.template = Some(template.into());
         self
     }
 
-    /// Names the type to which a template may change without replacing the object.
+    /// Sets the type that a template may change to without replacing the object.
     pub fn successor(mut self, name: impl Into<Name>) -> ResourceType {
         self.successor = Some(name.into());
         self
     }
 
-    /// Its state can be compared with what the service reports.
+    /// Allows the action check.
     pub fn checkable(mut self) -> ResourceType {
         self.abilities.check = true;
         self
     }
 
-    /// Its properties can be read back from the service.
+    /// Drift can be detected: properties are read back from the service.
     pub fn detects_drift(mut self) -> ResourceType {
         self.abilities.drift = true;
         self
     }
 
-    /// It can be signalled.
+    /// Allows signals.
     pub fn signallable(mut self) -> ResourceType {
         self.abilities.signal = true;
         self
     }
 
-    /// It takes part in snapshots of its stack and can be brought back to one.
+    /// Includes the resource in snapshots of its stack, and allows to restore it.
     pub fn restorable(mut self) -> ResourceType {
         self.abilities.snapshot = true;
         self.abilities.restore = true;
         self
     }
 
-    /// It can be suspended and resumed.
+    /// Allows the actions suspend and resume.
     pub fn suspendable(mut self) -> ResourceType {
         self.abilities.suspend = true;
         self.abilities.resume = true;
         self
     }
 
-    /// Its deletion policy may be `Snapshot`.
+    /// Allows the deletion policy `Snapshot`.
     pub fn snapshot_on_delete(mut self) -> ResourceType {
         self.schema.snapshots = true;
         self
     }
 
-    /// Nobody waits for a resource: what it is called can be told before it is made.
+    /// The reference is known before the resource is created: resources that refer to it do not wait for it.
     pub fn reference_known_early(mut self) -> ResourceType {
         self.schema.reference_known_early = true;
         self
     }
 
-    /// It works here although its life elsewhere is over: nobody has to be warned.
+    /// Kiln still supports the type although Heat does not: its use is no warning.
     pub fn still_supported(mut self) -> ResourceType {
         self.schema.still_supported = true;
         self
     }
 
-    /// A failed check alone is no reason to replace the object.
+    /// Does not replace the object because of a failed check alone.
     pub fn kept_on_failed_check(mut self) -> ResourceType {
         self.replace_on_failed_check = false;
         self
     }
 
-    /// Signals are taken during every action, and leave the metadata of other resources alone.
+    /// Allows signals during every action; they do not refresh the metadata of other resources.
     pub fn always_signallable(mut self) -> ResourceType {
         self.no_signal_actions.clear();
         self.signal_refreshes_metadata = false;
@@ -323,13 +327,13 @@ impl ResourceType {
         self
     }
 
-    /// Adds a check of its properties that their schemas cannot express.
+    /// Adds a check of the properties beyond their schemas.
     pub fn check(mut self, check: Check) -> ResourceType {
         self.check = Some(check);
         self
     }
 
-    /// Says which template a resource makes a nested stack of.
+    /// Sets the function that generates the template of the nested stack.
     pub fn expands_to(mut self, expansion: Expansion) -> ResourceType {
         self.expansion = Some(expansion);
         self
@@ -351,11 +355,12 @@ mod tests {
     fn properties_attributes_and_members_come_out_by_name() {
         let kind = ResourceType::new("OS::Test::Thing")
             .props([
-                prop("size", Int),
-                prop("pools", List).each(record([prop("b", Str), prop("a", Str)])),
+                prop("size", Int, "Size."),
+                prop("pools", List, "Pools.")
+                    .each(record([prop("b", Str, "B."), prop("a", Str, "A.")])),
             ])
-            .props([prop("name", Str)])
-            .attrs([attr("z", Str), attr("a", None)]);
+            .props([prop("name", Str, "Name.")])
+            .attrs([attr("z", Str, "Z."), attr("a", None, "A.")]);
         let names: Vec<_> = kind.schema.properties.iter().map(|p| &*p.name).collect();
         assert_eq!(names, ["name", "pools", "size"]);
         assert_eq!(kind.schema.attributes[0].name, "a");

@@ -1,8 +1,8 @@
-//! What resources need although their templates do not say so: a server needs the subnets of its network,
-//! a floating IP the way from its network to its port.
+//! Dependencies that templates do not spell out: a server depends on the subnets of its network, a floating
+//! IP on the router interfaces between its network and its port.
 //!
-//! It is decided on the template alone, before anything exists: two properties mean the same object if they
-//! refer to the same resource, or have the same value.
+//! They follow from the template alone: two properties mean the same object if they refer to the same
+//! resource, or have the same value.
 
 use crate::declare::{Members, ResourceType, Value};
 use crate::property_access::open;
@@ -11,19 +11,19 @@ use kiln_template::value::Unknown;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A resource, as far as it matters here.
+/// A resource that may have implicit dependencies.
 pub struct Candidate {
-    /// Its place in the template.
+    /// Its position in the template.
     pub at: usize,
     /// Its name.
     pub name: Arc<str>,
     /// Its type.
     pub kind: &'static ResourceType,
-    /// Its properties; references to others are unknown, by their names.
+    /// Its properties; references to other resources are unknown values with their names.
     pub properties: Members,
 }
 
-/// The types of which something is needed without a word, or which need something.
+/// Whether a type has implicit dependencies, or other types depend on it implicitly.
 pub fn matters(types: &Registry, kind: &ResourceType) -> bool {
     let name = kind.name();
     RULES.iter().any(|rule| rule.needer == name || rule.needed == name)
@@ -90,7 +90,7 @@ const RULES: [Rule; 15] = [
     }),
 ];
 
-/// Who needs whom, by their places.
+/// The implicit dependencies, as pairs of positions: dependant, dependency.
 pub fn needs(candidates: &[Candidate]) -> Vec<(usize, usize)> {
     let by_name = candidates.iter().map(|it| (&*it.name, it)).collect();
     let mut by_kind: BTreeMap<&str, Vec<&Candidate>> = BTreeMap::new();
@@ -125,7 +125,7 @@ struct All<'c> {
     by_name: BTreeMap<&'c str, &'c Candidate>,
 }
 
-/// What a property means: a resource of the template, or something by its name or id.
+/// What a property refers to: a resource of the template, or an object by its name or id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Meaning {
     Resource(Arc<str>),
@@ -140,7 +140,7 @@ fn meaning(value: &Value) -> Option<Meaning> {
     }
 }
 
-/// What stands at a path; the members of a list are all looked at.
+/// What the values at a path refer to; the path goes through all items of a list.
 fn meanings(value: &Value, path: &[&str]) -> Vec<Meaning> {
     match (open(value), path) {
         (Value::List(items), path) => items.iter().flat_map(|it| meanings(it, path)).collect(),
@@ -163,7 +163,7 @@ fn same(a: &Candidate, a_path: &str, b: &Candidate, b_path: &str) -> bool {
     at(a, a_path).iter().any(|meaning| b.contains(meaning))
 }
 
-/// A server needs the subnets of its networks; if it is not clear which networks those are, all of them.
+/// A server depends on the subnets of its networks; if the networks are not known, on all subnets.
 fn is_on_network_of(server: &Candidate, subnet: &Candidate) -> bool {
     let Some(Value::List(networks)) = server.properties.get("networks").map(open) else {
         return false;
@@ -171,19 +171,20 @@ fn is_on_network_of(server: &Candidate, subnet: &Candidate) -> bool {
     let subnets = at(subnet, "network");
     let given = |entry: &Value, name: &str| meanings(entry, &[name]);
     networks.iter().any(|entry| {
-        // Whoever brings a port or a subnet along needs that, and says so.
+        // A server with a port or a subnet refers to it explicitly.
         let has_own = !given(entry, "port").is_empty() || !given(entry, "subnet").is_empty();
         let networks = given(entry, "network");
-        match networks.is_empty() || subnets.is_empty() {
-            true => !has_own,
-            false => networks.iter().any(|network| subnets.contains(network)),
+        if networks.is_empty() || subnets.is_empty() {
+            !has_own
+        } else {
+            networks.iter().any(|network| subnets.contains(network))
         }
     })
 }
 
 impl All<'_> {
-    /// Whether a router's interface is on the way to a port: on a subnet that the port has an address
-    /// of, or on its network.
+    /// Whether a router interface leads to a port: it is on a subnet of one of the port's addresses, or on the
+    /// port's network.
     fn leads_to_port(&self, needer: &Candidate, path: &str, interface: &Candidate) -> bool {
         let ports = at(needer, path);
         let ports = ports.iter().filter_map(|port| match port {
@@ -206,7 +207,7 @@ impl All<'_> {
             let networks = at(port, "network");
             subnets.iter().any(|subnet| match network_of(subnet) {
                 Some(of_subnet) => networks.iter().any(|network| of_subnet.contains(network)),
-                // A subnet that the template knows nothing of may be the one.
+                // A subnet outside of the template may be on the network.
                 None => true,
             })
         })

@@ -1,14 +1,15 @@
 //! The durable context in which a resource's operations run.
 //!
-//! An operation is an ordinary async function over [`Op`]. It does nothing by itself: what it wants
-//! from the world it demands, and whoever runs it ([`RunningOperation`]) fulfils the demand, after what the
-//! operation said before is durable. So an operation can be stopped at any demand and run again from
-//! its top, in another process if need be: steps that were finished answer from the journal, and for
-//! a step that was begun and whose end is not known, the object it makes is looked for by its mark.
+//! An operation is an ordinary async function over [`Op`]. It has no effects of its own: it demands calls,
+//! time and random bytes, and its runner ([`RunningOperation`]) fulfils a demand after everything that the
+//! operation reported before is durable. So an operation can be stopped at any demand and run again from
+//! the top, also in another process: finished steps are answered from the journal, and if a step was begun
+//! and its end is not known, the object that it creates is searched for by its mark.
 //!
-//! Three rules follow for whoever writes one: no effect outside of the methods here, no randomness
-//! or time of day but from here, and names of steps that are unique and do not change.
+//! Three rules follow for handlers: no effects except through these methods, no randomness or clock except
+//! from here, and names of steps that are unique and never change.
 
+mod backoff;
 mod calls;
 mod copy;
 mod error;
@@ -17,6 +18,7 @@ mod names;
 mod run;
 mod stack;
 
+pub use backoff::Backoff;
 pub use error::{Failure, OpError};
 pub use journal::{Journal, Step};
 pub use run::{Answer, Demand, Note, OpPoll, RunningOperation, Sibling};
@@ -32,41 +34,40 @@ use run::Shared;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// What an operation gets to know of its resource before it starts.
+/// The state of a resource at the start of an operation.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
     /// The resource's name in the template.
     pub resource: Arc<str>,
-    /// The name that its object should have: unique, and known before there is an object.
+    /// The name for its object, which is unique and known before the object exists.
     pub physical_name: Arc<str>,
-    /// The id that its service gave to the object.
+    /// The id of the object in its service.
     pub physical_id: Option<Arc<str>>,
-    /// The properties, of the kinds that the schema says, defaults filled in.
+    /// The properties, converted by the schema, with defaults.
     pub properties: Arc<Members>,
     /// The properties before an update.
     pub previous_properties: Arc<Members>,
     /// The names of the properties that an update changes.
     pub changed: Arc<[Arc<str>]>,
-    /// What the resource keeps for itself.
+    /// The resource's own data.
     pub data: Arc<Members>,
     /// The metadata.
     pub metadata: Value,
-    /// What was done before the operation was interrupted.
+    /// The steps that were recorded before the operation was interrupted.
     pub journal: Journal,
-    /// The name that a copy of the object should have: unique, and known before there is a copy.
+    /// The name for a copy of the object, which is unique and known before the copy exists.
     pub copy_name: Arc<str>,
-    /// A copy of the object is made before it is removed.
+    /// Whether the object is copied before it is deleted.
     pub snapshot_before_delete: bool,
-    /// An earlier operation left it open whether there is an object.
+    /// Whether an earlier operation left a doubt about the object's existence.
     pub is_doubtful: bool,
-    /// How long a call that was lost may still take effect.
+    /// How long a lost call may still take effect.
     pub lost_call_window: Duration,
-    /// The id of the object whose place this one takes: of the one that it replaces, or of the one that it
-    /// comes back for.
+    /// The id of the object that this one replaces; on a rollback, the id of the replacement.
     pub predecessor: Option<Arc<str>>,
-    /// Where it is, and how those outside reach it.
+    /// The stack of the resource, and how guests reach the services.
     pub stack: StackContext,
-    /// The files that came with the stack.
+    /// The files of the stack.
     pub files: Arc<Files>,
 }
 
@@ -74,68 +75,68 @@ pub struct Context {
 pub struct Op {
     context: Context,
     resource_type: &'static ResourceType,
-    /// Whether something was done of which it is not known how it ended.
+    /// Whether the end of a call is not known.
     doubts: bool,
-    /// What it made beside the resource's own object: how it is found, and its id.
+    /// Objects that were created beside the resource's own: their marks and ids.
     beside: Vec<(Marker, Arc<str>)>,
-    /// The steps of which an earlier try may have had its effect.
+    /// The steps whose earlier attempt may have taken effect.
     repeated: Vec<Arc<str>>,
-    /// What the service showed of the object.
+    /// The object in the service's last reply.
     remote: Value,
     shared: Arc<Mutex<Shared>>,
 }
 
-/// What came of watching another resource.
+/// The result of watching another resource.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Watched {
-    /// Its metadata is this now.
+    /// Its metadata changed to this.
     Changed(Value),
     /// There is no such resource.
     Missing,
-    /// The deadline came before a change.
+    /// The deadline passed without a change.
     TimedOut,
 }
 
-/// How far an object is.
+/// The progress of an object towards the wanted state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// It is what it should be.
+    /// It reached the state.
     Ready,
     /// It needs more time.
     NotYet,
-    /// It will never be: the service says so in these words.
+    /// It will never reach the state, for this reason.
     Failed(String),
-    /// Its state is one that nobody knows.
+    /// Its state is not documented.
     Unknown(String),
 }
 
-/// The step that stands for a doubt: begun with it, and settled.
+/// The step that records a doubt: begun with the doubt, settled when it is resolved.
 const DOUBT: &str = "doubt";
 
 impl Op {
-    // --- what it knows ---
+    // --- state ---
 
-    /// The type of its resource.
+    /// The type of the resource.
     pub fn resource_type(&self) -> &'static ResourceType {
         self.resource_type
     }
 
-    /// What is special about its type, if that is a plain one.
+    /// The REST interface of the type, if it has one.
     pub fn rest_spec(&self) -> Option<Arc<RestSpec>> {
         self.resource_type.behaviour.rest.clone()
     }
 
-    /// How its object is found if it is not certain that it exists.
+    /// The mark by which its object is found after a lost call.
     fn own_marker(&self) -> Option<Marker> {
         self.resource_type.behaviour.finder.and_then(|find| find(self))
     }
 
-    /// What the operation knows of its resource.
+    /// The state of the resource.
     pub fn context(&self) -> &Context {
         &self.context
     }
 
-    /// Where its resource is, and how those outside reach it.
+    /// The stack of the resource, and how guests reach the services.
     pub fn stack(&self) -> &StackContext {
         &self.context.stack
     }
@@ -147,22 +148,22 @@ impl Op {
         format!("arn:openstack:heat::{project}:stacks/{stack}/{stack_id}/resources/{resource}")
     }
 
-    /// A property; null if it was not given and has no default.
+    /// A property; null if it has neither a value nor a default.
     pub fn prop(&self, name: &str) -> &Value {
         self.context.properties.get(name).unwrap_or(&Value::Null)
     }
 
-    /// A property that is a text.
+    /// A property that is a string.
     pub fn text(&self, name: &str) -> Option<&str> {
         text(&self.context.properties, name)
     }
 
-    /// A property that is a text, unless it is empty: a null that was written for a text is an empty one.
+    /// A property that is a string, unless it is empty: a null in a template becomes an empty string.
     pub fn nonempty_text(&self, name: &str) -> Option<&str> {
         word(&self.context.properties, name)
     }
 
-    /// A property that is a number, as a length of time in seconds.
+    /// A property that is a number of seconds, as a duration.
     pub fn seconds(&self, name: &str) -> Duration {
         seconds(self.prop(name))
     }
@@ -172,45 +173,41 @@ impl Op {
         self.context.changed.iter().any(|changed| &**changed == name)
     }
 
-    /// The id that the service gave to the object, if there is one.
+    /// The physical id, if there is an object.
     pub fn id(&self) -> Option<&Arc<str>> {
         self.context.physical_id.as_ref()
     }
 
-    /// Something that the resource keeps for itself.
+    /// An entry of the resource's data.
     pub fn data(&self, key: &str) -> Option<&Value> {
         self.context.data.get(key)
     }
 
-    /// What the service showed of the object when the operation looked last; null if it has not.
+    /// The object in the last reply that this operation kept; null if there was none.
     pub fn remote(&self) -> &Value {
         &self.remote
     }
 
-    // --- what it says ---
+    // --- changes of the recorded state ---
 
-    /// Says which id the service gave to the object. It is durable before anything else is done.
+    /// Records the physical id. It is durable before the next demand is fulfilled.
     pub fn set_id(&mut self, id: impl Into<Arc<str>>) {
         let id = id.into();
         self.context.physical_id = Some(id.clone());
         self.note(Note::Id(Some(id)));
     }
 
-    /// Says that there is no object any more.
+    /// Records that there is no object any more.
     pub fn clear_id(&mut self) {
         self.context.physical_id = None;
         self.note(Note::Id(None));
     }
 
-    /// Keeps something for the resource; a null forgets it.
+    /// Sets an entry of the resource's data; null removes it.
     pub fn set_data(&mut self, key: impl Into<Arc<str>>, value: impl Into<Value>) {
         let (key, value) = (key.into(), value.into());
         let data = Arc::make_mut(&mut self.context.data);
-        if value.is_null() {
-            data.shift_remove(&key);
-        } else {
-            data.insert(key.clone(), value.clone());
-        }
+        merge_data(data, [(key.clone(), value.clone())]);
         self.note(Note::Data(key, value));
     }
 
@@ -220,8 +217,8 @@ impl Op {
         self.note(Note::Metadata(metadata));
     }
 
-    /// Says that there is, or will be in a moment, a project for the users of the stack; its id, if it is
-    /// known. It goes with the stack.
+    /// Records the project of the stack's users; an empty id if it is about to be created. The project is
+    /// deleted with the stack.
     pub fn set_users_project(&mut self, project: impl Into<Arc<str>>) {
         let project = project.into();
         self.context.stack.users_project = Some(project.clone());
@@ -233,13 +230,13 @@ impl Op {
         self.note(Note::MetadataOf(reference.into(), metadata));
     }
 
-    /// Keeps what the service shows of the object: attributes are answered from it.
+    /// Keeps the object from a reply of the service: attributes are members of it.
     pub fn set_remote(&mut self, shown: Value) {
         self.remote = shown.clone();
         self.note(Note::Remote(shown));
     }
 
-    /// Says which properties the object shows otherwise than they should be, with what it shows.
+    /// Records the properties that drifted, with their values in the object.
     pub fn set_drifted(&mut self, drifted: Members) {
         self.note(Note::Drifted(drifted));
     }
@@ -248,9 +245,9 @@ impl Op {
         self.lock().notes.push(note);
     }
 
-    // --- what it asks for ---
+    // --- demands ---
 
-    /// Waits so long, counted from when the step was first reached.
+    /// Waits until this long after the step was first reached.
     pub async fn wait(&mut self, step: &str, length: Duration) -> Result<(), OpError> {
         if length.is_zero() {
             return Ok(());
@@ -262,7 +259,7 @@ impl Op {
         }
     }
 
-    /// The moment so long after the step was first reached, in microseconds since 1970.
+    /// The time this long after the step was first reached, in microseconds since 1970.
     pub fn deadline(&mut self, step: &str, length: Duration) -> i64 {
         if let Some(Step::Until(until)) = self.context.journal.step(step) {
             return *until;
@@ -273,7 +270,7 @@ impl Op {
         until
     }
 
-    /// Waits so long; after an interruption it starts anew.
+    /// Waits this long; an interruption starts the wait again.
     pub async fn pause(&mut self, length: Duration) -> Result<(), OpError> {
         let until = self.lock().now.saturating_add(micros(length));
         match self.demand(Demand::Until(until)).await {
@@ -282,7 +279,7 @@ impl Op {
         }
     }
 
-    /// Random bytes from the system. Other ones after an interruption: keep what must not change.
+    /// Random bytes from the system. After an interruption they are different: record what must not change.
     pub async fn random(&mut self, bytes: usize) -> Result<Vec<u8>, OpError> {
         match self.demand(Demand::Random(bytes)).await {
             Answer::Bytes(bytes) => Ok(bytes),
@@ -290,8 +287,8 @@ impl Op {
         }
     }
 
-    /// The metadata of another resource of the stack, found by its reference id: at once if it is not
-    /// what was seen last, else as soon as it changes, or when the deadline has come.
+    /// The metadata of another resource of the stack, found by its reference: at once if it differs from
+    /// the last value, else when it changes or the deadline passes.
     pub async fn watch(
         &mut self,
         reference: &str,
@@ -307,7 +304,7 @@ impl Op {
         }
     }
 
-    /// Another resource, found by its reference id, as it is now: of this stack, or of one around or inside it.
+    /// The current state of another resource of the tree, found by its reference.
     pub async fn sibling(&mut self, reference: &str) -> Result<Option<Sibling>, OpError> {
         match self.demand(Demand::Sibling(reference.into())).await {
             Answer::Sibling(sibling) => Ok(sibling),
@@ -315,14 +312,14 @@ impl Op {
         }
     }
 
-    /// The moment so long from now, in microseconds since 1970. Another one after an interruption.
+    /// The time this long from now, in microseconds since 1970. After an interruption it is different.
     pub fn from_now(&self, length: Duration) -> i64 {
         self.lock().now.saturating_add(micros(length))
     }
 
     // --- doubt ---
 
-    /// Looks for what a call made whose reply was lost.
+    /// Searches for the object that a call with a lost reply created.
     async fn find_lost(
         &mut self,
         step: &str,
@@ -332,8 +329,8 @@ impl Op {
         self.repeated.push(step.into());
         match call.request.method {
             Method::Post if !call.recovery.is_repeatable => {}
-            // A change that is carried out late must not undo a newer one: it is given time to happen
-            // before it is asked for again.
+            // A late change must not undo a newer one: the lost call gets time to take effect before it is
+            // repeated.
             Method::Post | Method::Put | Method::Patch => {
                 if fate == Fate::Lost {
                     self.pause(self.context.lost_call_window).await?;
@@ -357,14 +354,14 @@ impl Op {
         Ok(Some(reply))
     }
 
-    /// Remembers that something was done of which it is not known how it ended, until [`Op::settle`].
+    /// Records that the end of a call is not known, until [`Op::settle`].
     fn doubt(&mut self) {
         if !std::mem::replace(&mut self.doubts, true) {
             self.note(Note::Step(DOUBT.into(), Step::Begun));
         }
     }
 
-    /// Takes over an object that an interrupted operation may have made, so that it can be removed.
+    /// Takes over an object that an interrupted operation may have created, so that it can be deleted.
     pub(crate) async fn find_doubtful(&mut self) -> Result<(), OpError> {
         if !self.context.is_doubtful {
             return Ok(());
@@ -381,8 +378,8 @@ impl Op {
         Ok(())
     }
 
-    /// After a call whose fate is not known, waits until it can no longer take effect, and removes
-    /// whatever it made beside the resource's own object.
+    /// After a call with an unknown end, waits until it can no longer take effect, and deletes what it
+    /// created beside the resource's own object.
     pub(crate) async fn settle(&mut self) -> Result<(), OpError> {
         if !self.doubts {
             return Ok(());
@@ -402,7 +399,7 @@ impl Op {
         Ok(())
     }
 
-    /// Removes everything that carries a mark, but for one.
+    /// Deletes all objects with a mark except one.
     async fn remove_all(
         &mut self,
         marker: &Marker,
@@ -417,6 +414,17 @@ impl Op {
             self.remove(&format!("{step} {id}"), marker.removal(id)).await?;
         }
         Ok(())
+    }
+}
+
+/// Applies changes to a resource's data; null removes an entry.
+pub fn merge_data(data: &mut Members, changes: impl IntoIterator<Item = (Arc<str>, Value)>) {
+    for (key, value) in changes {
+        if value.is_null() {
+            data.shift_remove(&key);
+        } else {
+            data.insert(key, value);
+        }
     }
 }
 
@@ -453,7 +461,7 @@ impl Op {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands a demand to whoever runs the operation, and waits for the answer.
+    /// Passes a demand to the runner and waits for the answer.
     async fn demand(&mut self, demand: Demand) -> Answer {
         self.lock().demand = Some(demand);
         std::future::poll_fn(|_| match self.lock().answer.take() {

@@ -1,7 +1,7 @@
-//! How policies resize groups: how far, and how often.
+//! How scaling policies resize groups: by how much, and how often.
 //!
-//! A group has one clock, kept in its metadata as `cooldown_end: {<moment>: <why>}`, and a flag,
-//! `scaling_in_progress`. Whoever resizes it respects both.
+//! A group has a cooldown in its metadata, `cooldown_end: {<time>: <reason>}`, and a flag,
+//! `scaling_in_progress`. Every resize respects both.
 
 use crate::behaviour::{Resize, Signal, SignalOutcome, View};
 use crate::declare::{Members, Value};
@@ -14,19 +14,19 @@ use std::time::Duration;
 const COOLDOWN_END: &str = "cooldown_end";
 const IN_PROGRESS: &str = "scaling_in_progress";
 
-/// How a policy asks for another size.
+/// The adjustment that a policy makes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Adjustment {
-    /// So many more, or fewer.
+    /// Adds this many members; a negative number removes members.
     Change(f64),
-    /// So many.
+    /// Sets the number of members.
     Exact(f64),
-    /// So many percent more or fewer, but at least so many members.
+    /// Adds this percentage of the members, but at least so many.
     Percent(f64, Option<usize>),
 }
 
 impl Adjustment {
-    /// The size that it makes of a size, between two bounds.
+    /// The new size, between two bounds.
     pub fn of(self, current: usize, min: usize, max: usize) -> usize {
         let size = current as f64;
         let wanted = match self {
@@ -34,12 +34,12 @@ impl Adjustment {
             Adjustment::Exact(exact) => exact.trunc(),
             Adjustment::Percent(percent, step) => size + percent_of(size, percent, step),
         };
-        // The upper bound is asked last: it counts if the bounds contradict each other.
+        // The upper bound takes precedence if the bounds contradict each other.
         (wanted.max(min as f64).min(max as f64)) as usize
     }
 }
 
-/// Less than one member is one member; beyond that, parts do not count.
+/// Less than one member counts as one member; larger numbers are truncated.
 fn percent_of(size: f64, percent: f64, step: Option<usize>) -> f64 {
     let exact = size * percent / 100.0;
     let rounded =
@@ -50,17 +50,17 @@ fn percent_of(size: f64, percent: f64, step: Option<usize>) -> f64 {
     }
 }
 
-/// How long a group is left alone after it was resized, and what it was resized by.
+/// The cooldown of a group after a resize, and the adjustment that caused it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cooldown {
-    /// How long, counted from when the group has its size.
+    /// Its length, from the end of the resize.
     pub length: Duration,
-    /// What was done, such as `change_in_capacity : 1`.
+    /// The adjustment, such as `change_in_capacity : 1`.
     pub reason: String,
 }
 
 impl Cooldown {
-    /// A group's metadata when it has its size, at a moment in microseconds since 1970.
+    /// The group's metadata after a resize that ended at this time, in microseconds since 1970.
     pub fn after_resize(&self, metadata: &Value, now: i64) -> Value {
         let micros = i64::try_from(self.length.as_micros()).unwrap_or(i64::MAX);
         let until = now.saturating_add(micros).max(end(metadata).unwrap_or(i64::MIN));
@@ -68,24 +68,24 @@ impl Cooldown {
         with(metadata, [(COOLDOWN_END, end), (IN_PROGRESS, false.into())])
     }
 
-    /// What the policy calls what it did, and by how much or to how many.
+    /// The type of the adjustment, and its number.
     pub fn adjustment(&self) -> (&str, f64) {
         let (kind, by) = self.reason.split_once(" : ").unwrap_or((&self.reason, ""));
         (kind, by.trim().parse().unwrap_or_default())
     }
 
-    /// A group's metadata when it could not be given its size.
+    /// The group's metadata after a failed resize.
     pub fn after_failure(metadata: &Value) -> Value {
         with(metadata, [(IN_PROGRESS, false.into())])
     }
 }
 
-/// Whether a group is being resized, or was so lately that it is to be left alone.
+/// Whether a group is being resized, or is in its cooldown.
 pub fn is_cooling_down(metadata: &Value, cooldown: Duration, now: i64) -> bool {
     if is_in_progress(metadata) {
         return true;
     }
-    // Older stacks kept the beginning of the rest, not its end.
+    // Older stacks recorded the beginning of the cooldown, not its end.
     let micros = i64::try_from(cooldown.as_micros()).unwrap_or(i64::MAX);
     end(metadata)
         .or_else(|| Some(begin(metadata)?.saturating_add(micros)))
@@ -97,7 +97,7 @@ fn is_in_progress(metadata: &Value) -> bool {
     in_progress.is_some_and(Value::is_truthy)
 }
 
-/// The names under which a policy's properties and its group's go.
+/// The names of a policy's properties.
 pub(crate) struct Words {
     pub(crate) group: &'static str,
     pub(crate) kind: &'static str,
@@ -106,7 +106,7 @@ pub(crate) struct Words {
     pub(crate) cooldown: &'static str,
 }
 
-/// What a policy does when it is signalled, whatever the signal says.
+/// Handles a signal to a policy; the body of the signal does not matter.
 pub(crate) fn on_signal(
     words: &Words,
     view: &View<'_>,
@@ -130,9 +130,10 @@ pub(crate) fn on_signal(
     let length = length.unwrap_or_else(|| group_cooldown(&properties));
     if size == current {
         let bound = if size <= min { "least" } else { "most" };
-        let why = match size == min || size == max {
-            true => format!("the group has {size} members, the {bound} that it may have"),
-            false => format!("the group has {size} members, as many as are wanted"),
+        let why = if size == min || size == max {
+            format!("the group has {size} members, the {bound} that it may have")
+        } else {
+            format!("the group has {size} members, as many as are wanted")
         };
         return Ok(nothing(view, &why));
     }
@@ -155,10 +156,10 @@ pub(crate) fn on_signal(
     })
 }
 
-/// Where a policy keeps why nothing came of the last signal.
+/// The data entry with the reason why the last signal had no effect.
 const REFUSAL: &str = "refusal";
 
-/// Nothing comes of a signal. Why is told once: an alarm that lasts signals again and again.
+/// A signal without effect. The reason is reported once: an alarm repeats its signals as long as it lasts.
 fn nothing(view: &View<'_>, why: &str) -> SignalOutcome {
     let is_known = text(view.data, REFUSAL) == Some(why);
     let told = (!is_known).then(|| format!("nothing was scaled, because {why}"));
@@ -171,7 +172,7 @@ fn nothing(view: &View<'_>, why: &str) -> SignalOutcome {
     }
 }
 
-/// How long a scaling group is left alone after it was created or updated.
+/// The cooldown of a scaling group after a create or an update.
 pub(crate) fn rests(view: &View<'_>) -> Cooldown {
     let size = view.nested.map_or(0, |child| child.members().len());
     Cooldown { length: group_cooldown(view.properties), reason: format!("ExactCapacity : {size}") }
@@ -228,7 +229,7 @@ fn latest(moments: &Value) -> Option<i64> {
     moments.as_map()?.keys().filter_map(|key| micros(key)).max()
 }
 
-/// A moment as the metadata has it: `2026-11-16T00:57:38.597993`.
+/// A time in the form of the metadata: `2026-11-16T00:57:38.597993`.
 fn moment(micros: i64) -> String {
     let timestamp = Timestamp::from_microsecond(micros).unwrap_or(Timestamp::MAX);
     timestamp.to_zoned(TimeZone::UTC).datetime().to_string()

@@ -41,6 +41,64 @@ fn every_type_says_what_it_is_in_one_sentence() {
 }
 
 #[test]
+fn every_visible_property_and_attribute_has_a_description() {
+    let is_sentence = |text: &str| text.ends_with('.') && text.trim() == text;
+    let mut missing = BTreeSet::new();
+    for kind in Registry::builtin().iter() {
+        let schema = &kind.schema;
+        for properties in [&schema.properties, &schema.update_policy] {
+            visit(properties, &mut |property| {
+                if !property.name.is_empty() && !is_sentence(&property.about) {
+                    missing.insert(format!("{}: {}", kind.name(), property.name));
+                }
+            });
+        }
+        for attribute in schema.attributes.iter().filter(|it| !is_sentence(&it.about)) {
+            missing.insert(format!("{}: {}", kind.name(), attribute.name));
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+}
+
+/// Whether a type declares the property at a path with dots.
+fn is_declared(properties: &[Property], path: &str) -> bool {
+    let (first, rest) = path.split_once('.').map_or((path, None), |(a, b)| (a, Some(b)));
+    let found = properties.iter().find(|property| property.name == first);
+    found.is_some_and(|property| match (rest, &property.inner) {
+        (None, _) => true,
+        (Some(rest), Inner::Members(members)) => is_declared(members, rest),
+        (Some(rest), Inner::Each(item)) => match &item.inner {
+            Inner::Members(members) => is_declared(members, rest),
+            _ => false,
+        },
+        (Some(_), Inner::Free) => false,
+    })
+}
+
+#[test]
+fn the_rest_interface_of_a_type_names_declared_properties() {
+    let mut unknown = BTreeSet::new();
+    for kind in Registry::builtin().iter() {
+        let Some(spec) = &kind.behaviour.rest else { continue };
+        let properties = &kind.schema.properties;
+        let renamed = spec.field_names.iter().map(|(property, _)| property);
+        let found = spec.finds.iter().map(|(property, _)| property);
+        // The types of a service share parts of their declarations: one of them has the property.
+        let family = || Registry::builtin().iter().filter(|other| other.service == kind.service);
+        for name in renamed.chain(found).chain(&spec.unsent).chain(&spec.uncompared) {
+            if !family().any(|other| is_declared(&other.schema.properties, name)) {
+                unknown.insert(format!("{}: {name}", kind.name()));
+            }
+        }
+        let in_path = spec.path.split('{').skip(1).filter_map(|it| it.split('}').next());
+        for name in in_path.filter(|name| !is_declared(properties, name)) {
+            unknown.insert(format!("{}: {name} in the path", kind.name()));
+        }
+    }
+    assert!(unknown.is_empty(), "{unknown:#?}");
+}
+
+#[test]
 fn names_are_in_order_and_occur_once() {
     let registry = Registry::builtin();
     assert_by_name("types", registry.iter().map(|kind| kind.name()));

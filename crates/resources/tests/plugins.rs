@@ -48,14 +48,17 @@ fn a_file_becomes_what_a_declaration_becomes() {
         .detects_drift()
         .since("1.0")
         .props([
-            prop("name", Str).updatable().about("The name; one is made up if none is given."),
-            prop("ip_version", Int).default(4).one_of([4, 6]),
-            prop("shared", Bool).updatable().default(false),
-            prop("project", Str)
-                .names("keystone.project")
-                .about("Whose it is, by name or id; the stack's project if nothing is said."),
+            prop("name", Str, "The name; one is made up if none is given.").updatable(),
+            prop("ip_version", Int, "").default(4).one_of([4, 6]),
+            prop("shared", Bool, "").updatable().default(false),
+            prop(
+                "project",
+                Str,
+                "Whose it is, by name or id; the stack's project if nothing is said.",
+            )
+            .finds(PROJECT),
         ])
-        .attrs([attr("ip_version", Int).about("4 or 6."), attr("owner", Str)])
+        .attrs([attr("ip_version", Int, "4 or 6."), attr("owner", Str, "")])
         .rest({
             let spec = RestSpec::new(Service::Network, "/address-scopes", "address_scope")
                 .marks_then_renames();

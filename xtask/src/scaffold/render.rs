@@ -129,10 +129,10 @@ fn abilities(fact: &Value) -> String {
         (nested, "nested"),
         (!placeholder && flag("dynamic_attributes"), "any_attribute"),
         (!nested && able("check"), "checkable"),
-        (able("observe_reality"), "observable"),
+        (able("observe_reality"), "detects_drift"),
         (able("snapshot"), "restorable"),
-        (!silent && able("signal"), "signalled"),
-        (silent, "always_signalled"),
+        (!silent && able("signal"), "signallable"),
+        (silent, "always_signallable"),
         (flag("snapshot_on_delete"), "snapshot_on_delete"),
         (!nested && able("suspend"), "suspendable"),
         (fact["always_replace_on_check_failed"] == Value::Bool(false), "kept_on_failed_check"),
@@ -142,7 +142,7 @@ fn abilities(fact: &Value) -> String {
 
 fn members(schema: &Value, functions: &mut Functions) -> String {
     let rendered = object(schema).into_iter().map(|(name, fact)| {
-        let start = format!("prop({}, {})", quoted(&name), kind(&fact));
+        let start = format!("prop({}, {}, \"\")", quoted(&name), kind(&fact));
         if size(&fact) <= INLINE {
             return property(&start, &fact, functions);
         }
@@ -197,7 +197,7 @@ fn item_text(fact: &Value, functions: &mut Functions) -> String {
 fn attribute(name: &str, fact: &Value) -> String {
     let kind = if fact["type"].is_null() { "None".to_owned() } else { kind(fact) };
     let cache = if fact["cache_mode"] == "cache_none" { ".uncached()" } else { "" };
-    format!("attr({}, {kind}){cache}{}", quoted(name), life(&fact["support_status"]))
+    format!("attr({}, {kind}, \"\"){cache}{}", quoted(name), life(&fact["support_status"]))
 }
 
 /// The states of support, the oldest first.

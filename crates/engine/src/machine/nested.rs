@@ -14,7 +14,7 @@ use indexmap::IndexMap;
 use kiln_resources::behaviour::{Group, GroupMember, OperationKind, Stage};
 use kiln_resources::constraints::offline;
 use kiln_resources::guard::guarded;
-use kiln_resources::op::OpError;
+use kiln_resources::op::{OpError, merge_data};
 use kiln_template::path::Path;
 use kiln_template::resolved::{convert_properties, convert_update_policy};
 use kiln_template::value::{Members, Value};
@@ -143,13 +143,7 @@ impl Tree {
             Next::File(source, parameters) => (source, parameters, Vec::new(), true),
             Next::Stage(stage) => {
                 let resource = self.change(slot);
-                let data = Arc::make_mut(&mut resource.data);
-                for (name, value) in stage.data {
-                    match value.is_null() {
-                        true => _ = data.shift_remove(&name),
-                        false => _ = data.insert(name, value),
-                    }
-                }
+                merge_data(Arc::make_mut(&mut resource.data), stage.data);
                 pause = stage.pause;
                 timeout = stage.timeout;
                 let source = match stage.file {

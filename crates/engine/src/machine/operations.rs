@@ -11,7 +11,7 @@ use crate::tree::{Env, OpId, Operation, Pause, Resource, Slot, StackKey, Tree};
 use kiln_cloud::Reply;
 use kiln_resources::behaviour::OperationKind;
 use kiln_resources::constraints::offline;
-use kiln_resources::op::{Context, Journal, Note, StackContext, Step};
+use kiln_resources::op::{Context, Journal, Note, StackContext, Step, merge_data};
 use kiln_template::definition::Files;
 use kiln_template::path::Path;
 use kiln_template::resolved::{ResolvedDefinition, convert_properties};
@@ -294,10 +294,7 @@ impl Tree {
                 Note::Id(id) => resource.physical_id = id,
                 Note::Data(key, value) => {
                     let data = Arc::make_mut(&mut resource.data);
-                    match value.is_null() {
-                        true => _ = data.shift_remove(&key),
-                        false => _ = data.insert(key, value),
-                    }
+                    merge_data(data, [(key, value)]);
                 }
                 Note::Metadata(metadata) => {
                     resource.metadata = metadata;

@@ -8,6 +8,7 @@ use crate::signal_check::{SignalEffect, SignalRefusal, SignalTarget, check_signa
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, Slot, StackKey, Tree};
 use kiln_resources::behaviour::{Resize, Signal, SignalOutcome};
+use kiln_resources::op::merge_data;
 use kiln_resources::scaling::Cooldown;
 use kiln_template::eval::Scope;
 use kiln_template::resolved::ResolvedDefinition;
@@ -150,13 +151,7 @@ impl Tree {
         }
         let keeps_data = !heard.data.is_empty();
         let resource = self.resource_mut(slot);
-        let data = Arc::make_mut(&mut resource.data);
-        for (name, value) in heard.data {
-            match value.is_null() {
-                true => _ = data.shift_remove(&name),
-                false => _ = data.insert(name, value),
-            }
-        }
+        merge_data(Arc::make_mut(&mut resource.data), heard.data);
         if keeps_data {
             self.effects.push(Effect::Changed(slot));
         }

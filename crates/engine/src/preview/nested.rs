@@ -10,7 +10,7 @@ use kiln_resources::behaviour::{
     Group, GroupMember, OperationKind, Siblings, Stage, StageFn, TOO_MANY,
 };
 use kiln_resources::guard::guarded;
-use kiln_resources::op::OpError;
+use kiln_resources::op::{OpError, merge_data};
 use kiln_template::value::{Members, Value};
 use std::sync::Arc;
 use uuid::Uuid;
@@ -151,12 +151,7 @@ impl Tree {
                 return Ok(stage);
             }
             (members, is_new) = (made, false);
-            for (name, value) in stage.data {
-                match value.is_null() {
-                    true => _ = data.shift_remove(&name),
-                    false => _ = data.insert(name, value),
-                }
-            }
+            merge_data(&mut data, stage.data);
         }
         Err(OpError::failed("Error", "the group does not come to an end"))
     }

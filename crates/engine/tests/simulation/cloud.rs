@@ -251,13 +251,13 @@ pub fn thing() -> ResourceType {
     ResourceType::new("Test::Thing")
         .about("A thing in the cloud of the simulation.")
         .props([
-            prop("value", Str).updatable().default("-"),
-            prop("size", Int).default(1),
-            prop("colour", Str).immutable().default("grey"),
-            prop("needs", List).updatable().default_empty(),
-            prop("source", Str).updatable(),
+            prop("value", Str, "For tests.").updatable().default("-"),
+            prop("size", Int, "For tests.").default(1),
+            prop("colour", Str, "For tests.").immutable().default("grey"),
+            prop("needs", List, "For tests.").updatable().default_empty(),
+            prop("source", Str, "For tests.").updatable(),
         ])
-        .attrs([attr("users", Int), attr("value", Str)])
+        .attrs([attr("users", Int, "For tests."), attr("value", Str, "For tests.")])
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))
@@ -291,8 +291,8 @@ pub fn fragile() -> ResourceType {
     }
     ResourceType::new("Test::Fragile")
         .about("A type that breaks down on purpose.")
-        .props([prop("at", Str).updatable()])
-        .attrs([attr("value", Str)])
+        .props([prop("at", Str, "For tests.").updatable()])
+        .attrs([attr("value", Str, "For tests.")])
         .reference(|view| {
             breaks(view.properties, "reference");
             view.name.into()
@@ -333,7 +333,7 @@ pub fn homing() -> ResourceType {
     }
     ResourceType::new("Test::Homing")
         .about("A type whose objects hand something on.")
-        .props([prop("size", Int).default(1)])
+        .props([prop("size", Int, "For tests.").default(1)])
         .creates(|op| Box::pin(knows_whom_it_follows(op)))
         .updates(|op| Box::pin(knows_whom_it_follows(op)))
         .restored_on_rollback()

@@ -1,4 +1,4 @@
-//! The words that say what a type does.
+//! Handlers and computed values of a resource type.
 //!
 //! An async function becomes a handler by boxing it: `.creates(|op| Box::pin(create(op)))`.
 
@@ -11,22 +11,22 @@ use crate::op::{Op, OpError};
 use crate::random;
 
 impl ResourceType {
-    /// How the object is made.
+    /// Sets the handler that creates the object.
     pub fn creates(self, handler: Handler) -> ResourceType {
         self.on(OperationKind::Create, handler)
     }
 
-    /// How the object is changed.
+    /// Sets the handler that changes the object.
     pub fn updates(self, handler: Handler) -> ResourceType {
         self.on(OperationKind::Update, handler)
     }
 
-    /// How the object is removed.
+    /// Sets the handler that deletes the object.
     pub fn deletes(self, handler: Handler) -> ResourceType {
         self.on(OperationKind::Delete, handler)
     }
 
-    /// How anything else is done with the object.
+    /// Sets the handler of an operation.
     pub fn on(mut self, operation: OperationKind, handler: Handler) -> ResourceType {
         let behaviour = &mut self.behaviour;
         let place = match operation {
@@ -38,7 +38,7 @@ impl ResourceType {
             OperationKind::Resume => &mut behaviour.resume,
             OperationKind::Snapshot => &mut behaviour.snapshot,
             OperationKind::DeleteSnapshot => &mut behaviour.delete_snapshot,
-            // Whoever checks an object looks at it; every type settles its doubts alike, and is compared alike.
+            // A refresh uses the handler of check; doubts are resolved and drift is observed by generic code.
             OperationKind::Refresh | OperationKind::Observe | OperationKind::ResolveDoubt => {
                 return self;
             }
@@ -47,90 +47,90 @@ impl ResourceType {
         self
     }
 
-    /// How a copy of the object is made for a snapshot, and how one is removed.
+    /// Sets the handlers that copy the object for a snapshot, and that delete such a copy.
     pub fn copied(self, copy: Handler, forget: Handler) -> ResourceType {
         self.on(OperationKind::Snapshot, copy).on(OperationKind::DeleteSnapshot, forget)
     }
 
-    /// What its properties become when the stack goes back to a snapshot.
+    /// Sets the function that changes the properties when the stack is restored to a snapshot.
     pub fn restores_with(mut self, restore: RestoreFn) -> ResourceType {
         self.behaviour.restore = Some(restore);
         self
     }
 
-    /// How the object is found when it is not certain that it exists.
+    /// Sets the function that returns the mark by which the object is found after a lost call.
     pub fn finder(mut self, finder: Finder) -> ResourceType {
         self.behaviour.finder = Some(finder);
         self
     }
 
-    /// What a resource is called by others, if not by the id of its object.
+    /// Sets the function that computes the reference, if that is not the physical id.
     pub fn reference(mut self, reference: ReferenceFn) -> ResourceType {
         self.behaviour.reference = Some(reference);
         self
     }
 
-    /// How attributes are answered, if not from what the service shows.
+    /// Sets the function that computes attributes, if they are not members of the service's reply.
     pub fn attributes(mut self, attribute: AttributeFn) -> ResourceType {
         self.behaviour.attribute = Some(attribute);
         self
     }
 
-    /// Which changes need another object although each property may be changed.
+    /// Sets the function that decides which updates need a replacement although every property is updatable.
     pub fn replaced_if(mut self, replaces: ReplacementFn) -> ResourceType {
         self.behaviour.replaces = Some(replaces);
         self
     }
 
-    /// An object that was replaced is updated when a rollback goes back to it.
+    /// A rollback updates a replaced object before it is used again.
     pub fn restored_on_rollback(mut self) -> ResourceType {
         self.behaviour.restored_on_rollback = true;
         self
     }
 
-    /// A resource is a nested stack whose template is made up, stage by stage.
+    /// Sets the function that computes the stages of a group.
     pub fn staged(mut self, stages: StageFn) -> ResourceType {
         self.behaviour.stages = Some(stages);
         self
     }
 
-    /// There is no object: its id is the name that it would have.
+    /// The resource has no object; its physical id is its physical name.
     pub fn without_object(self) -> ResourceType {
         self.creates(|op| Box::pin(take_name(op)))
     }
 
-    /// What comes of a signal.
+    /// Sets the function that handles a signal.
     pub fn on_signal(mut self, signal: SignalFn) -> ResourceType {
         self.behaviour.signal = Some(signal);
         self.signallable()
     }
 
-    /// What it is told is in what it keeps for itself, and whoever watches it sees that.
+    /// Signals are kept in the resource's data, which an operation that watches the resource sees.
     pub fn signals_in_data(mut self) -> ResourceType {
         self.behaviour.signals_in_data = true;
         self
     }
 
-    /// What its metadata is to those who read it.
+    /// Sets the function that computes the metadata which readers see.
     pub fn metadata(mut self, metadata: ReferenceFn) -> ResourceType {
         self.behaviour.metadata = Some(metadata);
         self
     }
 
-    /// What the metadata of resources inside its nested stack is to those who read it.
+    /// Sets the function that computes the metadata which readers see of resources in the nested stack.
     pub fn nested_metadata(mut self, inside: NestedMetadataFn) -> ResourceType {
         self.behaviour.nested_metadata = Some(inside);
         self
     }
 
-    /// How long a group is left alone after a create or an update ended well.
+    /// Sets the function that computes a group's cooldown after a successful create or update.
     pub fn cooldown(mut self, rests: CooldownFn) -> ResourceType {
         self.behaviour.cooldown = Some(rests);
         self
     }
 }
 
-/// A placeholder has no object, only an id; the datum tells it from one that had an object once.
+/// A placeholder has an id and no object; the data tells it from a resource that had an object once.
 pub(super) async fn create_placeholder(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         let id = random::uuid(op).await?.to_string();

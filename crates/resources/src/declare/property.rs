@@ -1,6 +1,7 @@
 //! Properties and attributes of a declared type.
 
 use super::SupportStatus;
+use crate::constraints::CustomConstraint;
 use kiln_template::constraint::{Constraint, Rule};
 use kiln_template::schema::{
     Attribute, Cache, Inner, Name, Property, PropertyType, Support, Takes,
@@ -16,27 +17,33 @@ pub struct Prop(Property);
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attr(Attribute);
 
-/// An optional property; a change of it replaces the object.
-pub fn prop(name: impl Into<Name>, kind: PropertyType) -> Prop {
-    Prop(Property::new(name, kind))
+/// An optional property whose change replaces the object; the description is one sentence.
+pub fn prop(name: impl Into<Name>, kind: PropertyType, description: impl Into<Name>) -> Prop {
+    let mut property = Property::new(name, kind);
+    property.about = description.into();
+    Prop(property)
 }
 
-/// A member of a list, or of a map with any keys.
+/// An item of a list, or of a map with any keys.
 pub fn item(kind: PropertyType) -> Prop {
     Prop(Property::new("", kind))
 }
 
-/// A member of a list that is a map with these members and no others.
+/// An item of a list that is a map with these members and no others.
 pub fn record(members: impl IntoIterator<Item = Prop>) -> Prop {
     item(PropertyType::Map).members(members)
 }
 
-/// An attribute; the kind is `None` where it is not known.
-pub fn attr(name: impl Into<Name>, kind: impl Into<Option<PropertyType>>) -> Attr {
+/// An attribute; its type is `None` where it is not known. The description is one sentence.
+pub fn attr(
+    name: impl Into<Name>,
+    kind: impl Into<Option<PropertyType>>,
+    description: impl Into<Name>,
+) -> Attr {
     Attr(Attribute {
         name: name.into(),
         kind: kind.into(),
-        about: Name::Borrowed(""),
+        about: description.into(),
         cache: Cache::Local,
         is_handed_out: false,
         support: Support::default(),
@@ -53,19 +60,13 @@ pub fn map<T: Into<Value>>(members: impl IntoIterator<Item = (&'static str, T)>)
     Value::map(members.into_iter().map(|(name, value)| (name, value.into())))
 }
 
-/// Adds properties to others and keeps all in order of name.
+/// Adds properties and sorts all by name.
 pub(super) fn add(properties: &mut Vec<Property>, props: impl IntoIterator<Item = Prop>) {
     properties.extend(props.into_iter().map(|prop| prop.0));
     properties.sort_by(|a, b| a.name.cmp(&b.name));
 }
 
 impl Prop {
-    /// Says what it is for.
-    pub fn about(mut self, about: impl Into<Name>) -> Prop {
-        self.0.about = about.into();
-        self
-    }
-
     /// A value must be given.
     pub fn required(mut self) -> Prop {
         self.0.required = true;
@@ -84,19 +85,19 @@ impl Prop {
         self
     }
 
-    /// It is known by name only: giving a value is refused.
+    /// The property has no implementation: a value for it is an error.
     pub fn unimplemented(mut self) -> Prop {
         self.0.implemented = false;
         self
     }
 
-    /// The value it takes when none is given.
+    /// Sets the default.
     pub fn default(mut self, value: impl Into<Value>) -> Prop {
         self.0.default = Some(value.into());
         self
     }
 
-    /// It is an empty list, map or text when no value is given.
+    /// Sets an empty list, map or string as the default.
     pub fn default_empty(self) -> Prop {
         match self.0.kind {
             PropertyType::List => self.default(Value::list([])),
@@ -105,7 +106,7 @@ impl Prop {
         }
     }
 
-    /// Every member is of this form.
+    /// Every item has this schema.
     pub fn each(mut self, item: Prop) -> Prop {
         self.0.inner = Inner::Each(Box::new(item.0));
         self
@@ -159,12 +160,12 @@ impl Prop {
         self.must(Rule::AllowedPattern(pattern.into().into()))
     }
 
-    /// It must pass the named check, one of [`crate::constraints::NAMES`].
-    pub fn is(self, check: impl Into<Name>) -> Prop {
-        self.must(Rule::Custom(check.into()))
+    /// It must satisfy a custom constraint.
+    pub fn is(self, constraint: CustomConstraint) -> Prop {
+        self.must(Rule::Custom(constraint.into()))
     }
 
-    /// The name of such an object does as well as its id; goes after [`Prop::is`].
+    /// The object's name is accepted in place of its id; call it after [`Prop::is`].
     pub fn by_name(mut self) -> Prop {
         let checks = self.0.constraints.iter().rev();
         self.0.rewriting.finds = checks.into_iter().find_map(|check| match &check.rule {
@@ -174,27 +175,32 @@ impl Prop {
         self
     }
 
-    /// It is the id or the name of such an object, which is not checked beforehand.
-    ///
-    /// A word in braces stands for the value of the property of that name.
-    pub fn names(mut self, object: impl Into<Name>) -> Prop {
-        self.0.rewriting.finds = Some(object.into());
+    /// It is the id or the name of an object of this kind; validation does not check that the object exists.
+    pub fn finds(mut self, kind: CustomConstraint) -> Prop {
+        self.0.rewriting.finds = Some(kind.into());
         self
     }
 
-    /// It took the place of an older property beside it, or of a member of one: `policies.timeout`.
+    /// Like [`Prop::finds`], for a kind with the value of another property in its name, such as
+    /// `neutron.{object_type}`.
+    pub fn finds_by(mut self, kind: &'static str) -> Prop {
+        self.0.rewriting.finds = Some(kind.into());
+        self
+    }
+
+    /// It replaces an older property beside it, or a member of one: `policies.timeout`.
     pub fn replaces(mut self, older: impl Into<Name>) -> Prop {
         self.0.rewriting.takes = Some(Takes::Value(older.into()));
         self
     }
 
-    /// A list that took the place of an older property beside it, which had one of its members.
+    /// A list that replaces an older property beside it, whose value becomes one of its items.
     pub fn adds(mut self, older: impl Into<Name>) -> Prop {
         self.0.rewriting.takes = Some(Takes::Member { older: older.into(), key: None });
         self
     }
 
-    /// The same where the members are maps: the older property is under a key, with others beside it.
+    /// Like [`Prop::adds`] for a list of maps: the older property's value is put under a key, with other members.
     pub fn adds_as<T: Into<Value>>(
         mut self,
         older: impl Into<Name>,
@@ -207,7 +213,7 @@ impl Prop {
         self
     }
 
-    /// Whatever is given for it is thrown away, once others have taken what they need.
+    /// Its value is discarded after the properties that replace it have been set.
     pub fn dropped(mut self) -> Prop {
         self.0.rewriting.dropped = true;
         self
@@ -227,19 +233,13 @@ impl SupportStatus for Prop {
 }
 
 impl Attr {
-    /// Says what it tells.
-    pub fn about(mut self, about: impl Into<Name>) -> Attr {
-        self.0.about = about.into();
-        self
-    }
-
-    /// Its value is asked for anew each time.
+    /// Its value is read from the service each time.
     pub fn uncached(mut self) -> Attr {
         self.0.cache = Cache::None;
         self
     }
 
-    /// It is a secret that is made to be handed out: whoever may see the resource sees it.
+    /// It is a secret that users are meant to read: everyone who may see the resource sees its value.
     pub fn handed_out(mut self) -> Attr {
         self.0.is_handed_out = true;
         self

@@ -1,20 +1,20 @@
-//! Where a type, property or attribute stands in its life, written in the order it was lived:
+//! The support status of a type, property or attribute, with its history, oldest first:
 //! `.since("2014.1").deprecated("9.0.0").hidden("11.0.0")`.
 
 use kiln_template::schema::{Name, Status, Support};
 
-/// What has a life: types, properties and attributes.
+/// Types, properties and attributes, which have a support status.
 pub trait SupportStatus: Sized {
-    /// The state it is in.
+    /// The current status.
     fn support_mut(&mut self) -> &mut Support;
 
-    /// It exists since this release.
+    /// Available since this release.
     fn since(mut self, version: &'static str) -> Self {
         self.support_mut().version = Some(version.into());
         self
     }
 
-    /// It has its present form since this release, and was known in another form before.
+    /// In its present form since this release, and in another form before.
     fn changed(mut self, version: &'static str) -> Self {
         let support = self.support_mut();
         let previous = Some(Box::new(std::mem::take(support)));
@@ -22,29 +22,29 @@ pub trait SupportStatus: Sized {
         self
     }
 
-    /// It still works, and should not be used any more since this release.
+    /// Deprecated since this release; it still works.
     fn deprecated(self, version: &'static str) -> Self {
         enter(self, Status::Deprecated, Some(version))
     }
 
-    /// It is kept for old stacks only since this release.
+    /// Hidden since this release: it is kept for old stacks only.
     fn hidden(self, version: &'static str) -> Self {
         enter(self, Status::Hidden, Some(version))
     }
 
-    /// Nobody answers for it, since this release where one is given.
+    /// Unsupported, since this release if there is one.
     fn unsupported(self, version: impl Into<Option<&'static str>>) -> Self {
         enter(self, Status::Unsupported, version.into())
     }
 
-    /// Says of the state it is in what to use instead, or why.
+    /// Adds a message to the current status: what to use instead, or why.
     fn note(mut self, message: impl Into<Name>) -> Self {
         self.support_mut().message = Some(message.into());
         self
     }
 }
 
-/// Enters a state; the one before is remembered if anything had been said of it.
+/// Sets a new status; the previous one is kept unless it is empty.
 fn enter<T: SupportStatus>(mut living: T, status: Status, version: Option<&'static str>) -> T {
     let support = living.support_mut();
     let before = std::mem::take(support);

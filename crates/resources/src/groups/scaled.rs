@@ -59,9 +59,10 @@ pub(crate) fn stage(group: &mut Group<'_>, goal: &Goal) -> Result<Stage, OpError
 /// A group of another size: old members keep the definitions they have.
 fn resized(group: &mut Group<'_>, goal: &Goal, size: usize) -> Result<Stage, OpError> {
     group.check_size(size)?;
-    let data = match group.data.contains_key(SIZE_BEFORE) {
-        true => Members::from_iter([(SIZE_BEFORE.into(), Value::Null)]),
-        false => Members::new(),
+    let data = if group.data.contains_key(SIZE_BEFORE) {
+        Members::from_iter([(SIZE_BEFORE.into(), Value::Null)])
+    } else {
+        Members::new()
     };
     let template = next(group, goal, Batch { capacity: size, changes: 0 });
     Ok(Stage { template, data, is_last: true, ..Stage::default() })

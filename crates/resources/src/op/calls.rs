@@ -1,35 +1,35 @@
-//! Calls, and what becomes of those that go wrong: which are made again, when, and how often.
+//! Calls, and the rules for failed ones: which are repeated, when, and how often.
 //!
-//! What a service refuses has not happened. What it lost, or broke down over, may have: that is looked for, by
-//! its mark, before it is asked for again.
+//! A rejected call had no effect. A lost call, or one that the service failed on, may have had one: its object is
+//! searched for by its mark before the call is repeated.
 
 use super::error::is_quota;
 use super::run::{Answer, Demand, Note};
-use super::{Op, OpError, Progress, Step, wrong_answer};
+use super::{Backoff, Op, OpError, Progress, Step, wrong_answer};
 use crate::behaviour::OperationKind;
 use kiln_cloud::{Call, CallError, Method, Reply};
 use std::time::Duration;
 
-/// How often a call is made again that did not reach its service, or met a busy one.
+/// How often a call is repeated that did not reach its service, or met a busy one.
 const TRIES: u32 = 5;
 
-/// How often a call is made again that a service broke down over: it may well do so every time.
+/// How often a call is repeated that the service failed on: it may fail every time.
 const TRIES_OF_BROKEN: u32 = 3;
 
-/// The shortest and the longest pause between two looks at an object.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
+/// The pauses between two reads of an object.
+const POLLING: Backoff = Backoff::new(Duration::from_millis(200), Duration::from_secs(5));
 
-/// A service that asks for more patience than this does not get it.
+/// The longest pause that a service can ask for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(120);
 
-/// What may have come of a call without a good reply.
+/// The possible effect of a call without a successful reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// Nothing.
+    /// It had no effect.
     Nothing,
-    /// The service broke down over it, and may have done it before.
+    /// The service failed on it, and may have carried it out before.
     Unknown,
-    /// It may have happened, or may happen yet.
+    /// It may have taken effect, or may still do so.
     Lost,
 }
 
@@ -39,7 +39,7 @@ impl Fate {
             CallError::NotSent(_) | CallError::Impossible(_) => Fate::Nothing,
             CallError::Lost(_) => Fate::Lost,
             CallError::Refused(reply) => match reply.status {
-                // Somebody in between did not wait for the answer, or did not understand it.
+                // A gateway did not wait for the reply, or did not understand it.
                 502 | 504 => Fate::Lost,
                 501 | 503 => Fate::Nothing,
                 500.. => Fate::Unknown,
@@ -49,7 +49,7 @@ impl Fate {
     }
 }
 
-/// How often a call may be made again that ended like this.
+/// How often a call that ended like this may be repeated.
 fn most_tries(error: &CallError) -> u32 {
     match error {
         CallError::NotSent(_) | CallError::Lost(_) => TRIES,
@@ -60,13 +60,13 @@ fn most_tries(error: &CallError) -> u32 {
     }
 }
 
-/// The service is there and asks for patience.
+/// Whether the service is reachable and asks the client to wait.
 fn is_busy(reply: &Reply) -> bool {
-    // Some say "too much" when they mean "too much at once", and tell when there is room again.
+    // Some services answer 413 for a rate limit, and say when to try again.
     matches!(reply.status, 429 | 503) || reply.status == 413 && asked_pause(reply).is_some()
 }
 
-/// Whether a refusal is one of those that pass by themselves. Too much of something does not.
+/// Whether a rejection is temporary. A quota is not.
 fn is_to_pass(error: &CallError, busy: &[u16]) -> bool {
     match error {
         CallError::Refused(reply) => {
@@ -76,13 +76,13 @@ fn is_to_pass(error: &CallError, busy: &[u16]) -> bool {
     }
 }
 
-/// How long a service asks to be left alone.
+/// The pause that a service asks for.
 fn asked_pause(reply: &Reply) -> Option<Duration> {
     let seconds = reply.header("retry-after")?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds))
 }
 
-/// How long to wait before a call is made again, which is twice as long each time, and as long as the service asks.
+/// How long to wait before a call is repeated: twice as long each time, and at least as long as the service asks.
 fn pause_after(tries: u32, error: &CallError) -> Duration {
     let usual = Duration::from_secs(1 << tries.min(5));
     match error {
@@ -93,7 +93,7 @@ fn pause_after(tries: u32, error: &CallError) -> Duration {
     }
 }
 
-/// What an operation ends with when its call did.
+/// The error of an operation whose call failed.
 fn stop(call: &Call, error: &CallError) -> OpError {
     match error {
         CallError::Refused(reply) => OpError::refused(call, reply),
@@ -102,14 +102,13 @@ fn stop(call: &Call, error: &CallError) -> OpError {
 }
 
 impl Op {
-    /// Makes a call that changes something, once: if it was made before an interruption, gives the
-    /// reply it had.
+    /// Makes a call that changes something, once: after an interruption, returns the recorded reply.
     pub async fn call(&mut self, step: &str, call: Call) -> Result<Reply, OpError> {
         self.call_until_accepted(step, call, &[]).await
     }
 
-    /// Like [`Op::call`], to a service that answers like this as long as it is not done with something else:
-    /// the call is made again until it is taken.
+    /// Like [`Op::call`], but repeats the call while the service answers with one of these statuses, which
+    /// mean that it is busy with the object.
     pub async fn call_until_accepted(
         &mut self,
         step: &str,
@@ -125,7 +124,7 @@ impl Op {
             }
             _ => {}
         }
-        let (mut pause, longest) = PAUSES;
+        let mut backoff = POLLING;
         let mut tries = 0;
         loop {
             let demand = Demand::Call { step: step.into(), call: call.clone() };
@@ -145,8 +144,7 @@ impl Op {
                 return Ok(reply);
             }
             if is_to_pass(&error, busy) {
-                self.pause(pause).await?;
-                pause = (pause * 3 / 2).min(longest);
+                self.pause(backoff.next_pause()).await?;
                 continue;
             }
             let is_safe = fate != Fate::Unknown || self.may_look(fate, &call);
@@ -158,7 +156,7 @@ impl Op {
         }
     }
 
-    /// A refusal is an answer: nothing came of the step, unless an earlier try of it was lost.
+    /// Records a rejected step: it had no effect, unless an earlier attempt was lost.
     fn refused(&mut self, step: &str) {
         if !self.may_be_done(step) {
             self.context.journal.set(step, Step::Refused);
@@ -166,7 +164,7 @@ impl Op {
         }
     }
 
-    /// Whether it can be found out what came of a call, or making it again does no harm.
+    /// Whether the effect of a call can be found out, or repeating the call does no harm.
     fn may_look(&self, fate: Fate, call: &Call) -> bool {
         let is_repeatable = call.request.method != Method::Post || call.recovery.is_repeatable;
         fate == Fate::Lost
@@ -194,8 +192,7 @@ impl Op {
         }
     }
 
-    /// Like [`Op::call`], to a service that answers with a conflict as long as it is not done with
-    /// something else: the call is made again until it is taken.
+    /// Like [`Op::call`], but repeats the call while the service answers with a conflict.
     pub async fn call_retrying_conflicts(
         &mut self,
         step: &str,
@@ -204,8 +201,8 @@ impl Op {
         self.call_until_accepted(step, call, &[409]).await
     }
 
-    /// Like [`Op::call`], to a service that refuses what is done already: if an earlier try may have done it,
-    /// that is as good, and there is no reply.
+    /// Like [`Op::call`], to a service that rejects what is done already: if an earlier attempt may have done
+    /// it, that counts as success, without a reply.
     pub async fn add(&mut self, step: &str, call: Call) -> Result<Option<Reply>, OpError> {
         match self.call(step, call).await {
             Err(stop) if stop.is_already_done() && self.may_be_done(step) => Ok(None),
@@ -213,12 +210,12 @@ impl Op {
         }
     }
 
-    /// Whether an earlier try of a step may have had its effect.
+    /// Whether an earlier attempt of a step may have taken effect.
     pub fn may_be_done(&self, step: &str) -> bool {
         self.repeated.iter().any(|repeated| &**repeated == step)
     }
 
-    /// Removes something; that it was gone already is as good.
+    /// Deletes something; that it does not exist counts as success.
     pub async fn remove(&mut self, step: &str, call: Call) -> Result<(), OpError> {
         match self.call(step, call).await {
             Err(stop) if stop.is_not_found() => Ok(()),
@@ -226,13 +223,13 @@ impl Op {
         }
     }
 
-    /// Why an operation really ended that did not find something: its object may have been removed behind our back.
+    /// Refines the error of an operation that did not find something: its object may have been deleted by others.
     pub(super) async fn judged(&mut self, operation: OperationKind, stop: OpError) -> OpError {
         match operation {
             OperationKind::Check if stop.is_not_found() => {
                 stop.advise("bring it back, or update the stack, which makes another")
             }
-            // Nothing is left that could be changed.
+            // There is no object to change.
             OperationKind::Update if stop.is_not_found() && self.is_gone().await => {
                 OpError::Replace
             }
@@ -240,7 +237,7 @@ impl Op {
         }
     }
 
-    /// Whether the object is certainly not there.
+    /// Whether the object certainly does not exist.
     async fn is_gone(&mut self) -> bool {
         let (Some(marker), Some(id)) = (self.own_marker(), self.id().cloned()) else {
             return false;
@@ -252,7 +249,7 @@ impl Op {
         matches!(self.read(look).await, Err(stop) if stop.is_not_found())
     }
 
-    /// Reads until the reply says that the object is ready, with growing pauses.
+    /// Reads with growing pauses until the reply shows that the object is ready.
     pub async fn until(
         &mut self,
         call: Call,
@@ -265,8 +262,7 @@ impl Op {
         self.poll(call, progress).await
     }
 
-    /// Like [`Op::until`], but that the object is not there is for `progress` to judge: the reply's
-    /// status is 404 then.
+    /// Like [`Op::until`], but `progress` also gets the reply with status 404 of an object that does not exist.
     pub async fn until_answered(
         &mut self,
         call: Call,
@@ -280,7 +276,7 @@ impl Op {
         call: Call,
         mut progress: impl FnMut(&Reply) -> Option<Progress>,
     ) -> Result<Reply, OpError> {
-        let (mut pause, longest) = PAUSES;
+        let mut backoff = POLLING;
         loop {
             let reply = match self.read(call.clone()).await {
                 Err(stop) if stop.is_not_found() => {
@@ -300,9 +296,8 @@ impl Op {
                 Some(Progress::Unknown(why)) => {
                     return Err(OpError::failed("ResourceUnknownStatus", why).shown(&call, &reply));
                 }
-                Some(Progress::NotYet) | None => self.pause(pause).await?,
+                Some(Progress::NotYet) | None => self.pause(backoff.next_pause()).await?,
             }
-            pause = (pause * 3 / 2).min(longest);
         }
     }
 }

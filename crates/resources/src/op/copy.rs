@@ -1,24 +1,24 @@
-//! What is made beside the resource's own object, and never twice: copies for a snapshot, or before an
-//! object is removed, and whatever else an object needs.
+//! Objects beside the resource's own, each created once: copies for a snapshot or before a deletion, and
+//! auxiliary objects.
 
 use super::{Op, OpError};
 use kiln_cloud::{Call, Marker, Reply};
 use std::sync::Arc;
 
 impl Op {
-    /// The name that a copy of the object should have: unique, and known before there is a copy.
+    /// The name for a copy of the object, which is unique and known before the copy exists.
     pub fn copy_name(&self) -> &str {
         &self.context.copy_name
     }
 
-    /// Makes a copy of the object, once: the call says by its marker how the copy is found, and one that
-    /// is there already is taken. Gives its id, which is at `id` in the reply: a JSON pointer.
+    /// Creates a copy of the object, once: the copy is found by the call's marker, and an existing one is
+    /// used. Returns its id, which is at the JSON pointer `id` in the reply.
     pub async fn copy(&mut self, step: &str, call: Call, id: &str) -> Result<Arc<str>, OpError> {
         let Some(marker) = call.recovery.marker.as_deref().cloned() else {
             return Err(OpError::failed("InternalError", "a copy without a mark cannot be found"));
         };
         let made = match self.context.journal.step(step) {
-            // An earlier try may have made it: its journal is gone, the copy is not.
+            // An earlier operation may have created it: its journal is gone, the copy is not.
             None => self.found(&marker).await?,
             Some(_) => None,
         };
@@ -35,8 +35,8 @@ impl Op {
         Ok(made)
     }
 
-    /// Makes something beside the resource's own object, once: the call says by its marker how it is found.
-    /// Gives the reply, and its id.
+    /// Creates an object beside the resource's own, once: it is found by the call's marker. Returns the reply
+    /// and the id.
     pub async fn create_side_object(
         &mut self,
         step: &str,
@@ -54,7 +54,7 @@ impl Op {
         }
     }
 
-    /// Removes the copies that carry a mark. If it is open whether there is one, that is awaited.
+    /// Deletes the copies with a mark. If a lost call may still create one, it waits for that first.
     pub async fn remove_copies(&mut self, marker: &Marker) -> Result<(), OpError> {
         if self.context.is_doubtful {
             self.wait("copies", self.context.lost_call_window).await?;
@@ -68,7 +68,7 @@ impl Op {
     }
 }
 
-/// The id of a copy: in the reply of the call that made it, or of the list in which it was found.
+/// The id of a copy: in the reply of the call that created it, or in the list in which it was found.
 fn id_in(reply: &Reply, marker: &Marker, pointer: &str) -> Option<Arc<str>> {
     let listed = match &marker.envelope {
         Some(name) => reply.body.get(name),

@@ -1,43 +1,43 @@
-//! Why operations end before their end, as users are told: what went wrong, in whose words, and what to do next.
+//! The errors of operations, as users see them: what went wrong in the service's words, and what to do next.
 
 use kiln_cloud::{Call, CallError, Reply};
 use std::fmt;
 use std::sync::Arc;
 
-/// Why an operation ends before its end.
+/// The reason why an operation stops early.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OpError {
     /// It failed.
     Failed(Failure),
-    /// The object cannot be changed as wanted: another must take its place.
+    /// The object cannot be changed in place and must be replaced.
     Replace,
 }
 
-/// What went wrong, as users are told.
+/// A failure, as users see it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
     /// The class of the error, such as `ResourceInError`.
     pub class: Arc<str>,
-    /// What happened.
+    /// The message.
     pub message: String,
-    /// Whether making the object anew may help.
+    /// Whether a new object may succeed.
     pub is_retryable: bool,
 }
 
 impl OpError {
-    /// A failure of some class.
+    /// A failure with a class and a message.
     pub fn failed(class: impl Into<Arc<str>>, message: impl Into<String>) -> OpError {
         let (class, message) = (class.into(), message.into());
         OpError::Failed(Failure { class, message, is_retryable: false })
     }
 
-    /// The service says that the object is broken; another may do better.
+    /// A failure of the object itself, according to the service; a new object may succeed.
     pub fn broken(message: impl Into<String>) -> OpError {
         let class = "ResourceInError".into();
         OpError::Failed(Failure { class, message: message.into(), is_retryable: true })
     }
 
-    /// What a call showed is broken, or in a state that nobody knows.
+    /// Adds the request id of the reply, and where the object is found, to the failure of an object.
     pub(super) fn shown(self, call: &Call, reply: &Reply) -> OpError {
         let OpError::Failed(mut failure) = self else { return self };
         if let Some(id) = reply.request_id() {
@@ -49,7 +49,7 @@ impl OpError {
         ))
     }
 
-    /// The service refused a call.
+    /// The failure of a call that the service rejected.
     pub fn refused(call: &Call, reply: &Reply) -> OpError {
         let said = reply.error_text().unwrap_or_else(|| format!("{call:?} was refused"));
         let mut message = format!("{} (HTTP {})", said.trim_end_matches('.'), reply.status);
@@ -62,7 +62,7 @@ impl OpError {
         OpError::Failed(Failure { class: class.into(), message, is_retryable })
     }
 
-    /// The same, with something else to do next.
+    /// The same error with another advice.
     pub(crate) fn advise(self, next: &str) -> OpError {
         match self {
             OpError::Failed(mut failure) => {
@@ -76,17 +76,17 @@ impl OpError {
         }
     }
 
-    /// Whether what was asked for is not there.
+    /// Whether the object of a call was not found.
     pub fn is_not_found(&self) -> bool {
         matches!(self, OpError::Failed(failure) if &*failure.class == "NotFound")
     }
 
-    /// Whether what was asked for does not go with something that is there.
+    /// Whether a call conflicts with an existing object.
     pub fn is_conflict(&self) -> bool {
         matches!(self, OpError::Failed(failure) if &*failure.class == "Conflict")
     }
 
-    /// Whether what was asked for seems to be done already.
+    /// Whether the effect of a call seems to exist already.
     pub fn is_already_done(&self) -> bool {
         let OpError::Failed(failure) = self else { return false };
         match &*failure.class {
@@ -107,7 +107,7 @@ impl OpError {
     }
 }
 
-/// What a refusal is called, and what to do next.
+/// The class of a rejection, and what to do next.
 fn verdict(status: u16, said: &str) -> (&'static str, &'static str) {
     const QUOTA: &str = "ask for a higher quota, or remove something";
     match status {
@@ -125,7 +125,7 @@ fn verdict(status: u16, said: &str) -> (&'static str, &'static str) {
     }
 }
 
-/// Whether a service refuses because there would be too much of something.
+/// Whether a service rejects a call because of a quota.
 pub(super) fn is_quota(said: &str) -> bool {
     let said = said.to_lowercase();
     said.contains("quota") || said.contains("limit exceeded")

@@ -1,4 +1,4 @@
-//! What an operation has done so far, so that it is not done twice.
+//! The recorded steps of an operation, so that no step is repeated after an interruption.
 
 use kiln_cloud::Reply;
 use std::sync::Arc;
@@ -9,28 +9,28 @@ pub struct Journal {
     steps: Vec<(Arc<str>, Step)>,
 }
 
-/// How far a step is.
+/// The state of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// A call was about to be made. Whether it was is not known.
+    /// A call was about to be made; it is not known whether it was.
     Begun,
     /// A call was made and replied to.
     Replied(Reply),
-    /// A call was refused, or did not reach its service: nothing came of it.
+    /// A call was rejected, or did not reach its service: it had no effect.
     Refused,
-    /// A doubt is no more.
+    /// A doubt was resolved.
     Settled,
-    /// A wait ends at this moment, in microseconds since 1970.
+    /// A wait ends at this time, in microseconds since 1970.
     Until(i64),
 }
 
 impl Journal {
-    /// How far a step is; nothing if it was not begun.
+    /// The state of a step; `None` if it was not begun.
     pub fn step(&self, name: &str) -> Option<&Step> {
         self.steps.iter().find(|(step, _)| &**step == name).map(|(_, step)| step)
     }
 
-    /// Says how far a step is.
+    /// Records the state of a step.
     pub fn set(&mut self, name: &str, step: Step) {
         match self.steps.iter_mut().find(|(known, _)| &**known == name) {
             Some((_, known)) => *known = step,
@@ -43,12 +43,12 @@ impl Journal {
         self.steps.iter()
     }
 
-    /// Whether nothing was done yet.
+    /// Whether no step was recorded yet.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// Whether a call was begun of which it is not known how it ended.
+    /// Whether a call was begun whose end is not known.
     pub fn is_doubtful(&self) -> bool {
         self.steps.iter().any(|(_, step)| *step == Step::Begun)
     }

@@ -66,7 +66,7 @@ impl Op {
             if ids.contains_key(&(kind.clone(), given.clone())) {
                 continue;
             }
-            match lookup::find_id(self, &kind, &given).await {
+            match lookup::find_id_by_name(self, &kind, &given).await {
                 Ok(id) if id == given => {}
                 Ok(id) => _ = ids.insert((kind, given), id),
                 Err(stop) if must_be_found => return Err(stop),

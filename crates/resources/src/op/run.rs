@@ -1,4 +1,4 @@
-//! Running an operation: turn by turn, without a runtime.
+//! Running an operation demand by demand, without a runtime.
 
 use super::{Context, Op, OpError, Step};
 use crate::behaviour::OperationKind;
@@ -10,33 +10,33 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{self, Poll, Waker};
 
-/// What an operation wants from the world.
+/// What an operation waits for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Demand {
-    /// Make a call that changes something: note that the step begins, make it durable, make the call,
-    /// note the reply.
+    /// A call that changes something: the runner records that the step begins, makes that durable, makes
+    /// the call, and records the reply.
     Call {
         /// The step.
         step: Arc<str>,
         /// The call.
         call: Call,
     },
-    /// Make a call that changes nothing.
+    /// A call that changes nothing.
     Read(Call),
-    /// Wait until a moment, in microseconds since 1970.
+    /// A point in time, in microseconds since 1970.
     Until(i64),
-    /// So many random bytes.
+    /// This many random bytes.
     Random(usize),
-    /// The resource with this reference id.
+    /// The resource with this reference.
     Sibling(Arc<str>),
-    /// The metadata of the resource with this reference id, when it is not what was seen last; or
-    /// nothing but waking, if it has not changed until a moment.
+    /// The metadata of the resource with this reference, as soon as it differs from the last value; or
+    /// [`Answer::Woken`] if it has not changed by a point in time.
     Watch {
-        /// The reference id.
+        /// The reference.
         reference: Arc<str>,
-        /// What was seen last.
+        /// The last value.
         seen: Option<Value>,
-        /// The moment, in microseconds since 1970.
+        /// The point in time, in microseconds since 1970.
         until: i64,
     },
 }
@@ -46,20 +46,20 @@ pub enum Demand {
 pub struct Sibling {
     /// Its name in the template.
     pub name: Arc<str>,
-    /// The properties, of the kinds that the schema says, defaults filled in.
+    /// The properties, converted by the schema, with defaults.
     pub properties: Arc<Members>,
-    /// What it keeps for itself.
+    /// The resource's own data.
     pub data: Arc<Members>,
-    /// The metadata, as those who read it see it.
+    /// The metadata that readers see.
     pub metadata: Value,
 }
 
-/// What the world answers.
+/// The answer to a demand.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// To a call.
+    /// The reply to a call.
     Reply(Result<Reply, CallError>),
-    /// The moment has come.
+    /// The point in time has come.
     Woken,
     /// Random bytes.
     Bytes(Vec<u8>),
@@ -69,37 +69,37 @@ pub enum Answer {
     Sibling(Option<Sibling>),
 }
 
-/// What an operation says of its resource: to be kept before its next demand is fulfilled.
+/// A change of the resource's record that an operation reports; it is durable before the next demand is fulfilled.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Note {
-    /// The id that the service gave to the object; nothing if there is no object any more.
+    /// The physical id; `None` if there is no object any more.
     Id(Option<Arc<str>>),
-    /// Something the resource keeps for itself; null forgets it.
+    /// An entry of the resource's data; null removes it.
     Data(Arc<str>, Value),
     /// The metadata.
     Metadata(Value),
-    /// The metadata of another resource of the stack, found by its reference id.
+    /// The metadata of another resource of the stack, found by its reference.
     MetadataOf(Arc<str>, Value),
-    /// What the service shows of the object.
+    /// The object in the service's last reply.
     Remote(Value),
-    /// The properties that the object shows otherwise than they should be, with what it shows.
+    /// The properties that drifted, with their values in the object.
     Drifted(Members),
-    /// The id of the project of the stack's users; empty if it is about to be made.
+    /// The id of the project of the stack's users; empty if it is about to be created.
     UsersProject(Arc<str>),
-    /// How far a step is.
+    /// The state of a step.
     Step(Arc<str>, Step),
 }
 
-/// What a turn came to.
+/// The result of polling an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OpPoll {
-    /// The operation goes on when this is fulfilled.
+    /// The operation continues when this demand is fulfilled.
     Demands(Demand),
-    /// The operation has ended.
+    /// The operation has finished.
     Finished(Result<(), OpError>),
 }
 
-/// What an operation and whoever runs it share.
+/// The state that an operation shares with its runner.
 #[derive(Default)]
 pub(crate) struct Shared {
     pub(crate) now: i64,
@@ -108,14 +108,14 @@ pub(crate) struct Shared {
     pub(crate) notes: Vec<Note>,
 }
 
-/// An operation under way.
+/// An operation in progress.
 pub struct RunningOperation {
     future: Pin<Box<dyn Future<Output = Result<(), OpError>> + Send>>,
     shared: Arc<Mutex<Shared>>,
 }
 
 impl RunningOperation {
-    /// An operation that is about to start.
+    /// An operation that was not polled yet.
     pub fn new(
         resource_type: &'static ResourceType,
         operation: OperationKind,
@@ -147,9 +147,9 @@ impl RunningOperation {
         RunningOperation { future, shared }
     }
 
-    /// Lets the operation go on until it wants something or ends, and gives what it said meanwhile.
+    /// Runs the operation until its next demand or its end, and returns the notes that it left meanwhile.
     ///
-    /// The first turn takes no answer; every further one takes the answer to the last demand.
+    /// The first poll takes no answer; every further one takes the answer to the last demand.
     pub fn poll(&mut self, now: i64, answer: Option<Answer>) -> (OpPoll, Vec<Note>) {
         {
             let mut shared = self.lock();

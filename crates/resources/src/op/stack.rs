@@ -1,9 +1,9 @@
-//! Where a resource is, and how those outside reach it.
+//! The stack of a resource, and how guests reach the services.
 
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// Where a resource is.
+/// The stack of a resource.
 #[derive(Clone, Debug, Default)]
 pub struct StackContext {
     /// The project that its stack belongs to.
@@ -16,28 +16,28 @@ pub struct StackContext {
     pub root: Uuid,
     /// The id of the project of the stack's users; empty if it is not known whether there is one.
     pub users_project: Option<Arc<str>>,
-    /// How those outside reach what is inside.
+    /// How guests reach the services.
     pub guests: Arc<GuestAccess>,
 }
 
-/// How those outside reach what is inside: what an operator decides about that.
+/// How guests reach the services, as the operator configured it.
 #[derive(Clone, Debug, Default)]
 pub struct GuestAccess {
-    /// The domain of the users of stacks; without one, there are no such users.
+    /// The domain of stack users; without one, there are no stack users.
     pub domain: Option<Domain>,
-    /// The role that such users have.
+    /// The role of stack users.
     pub role: Arc<str>,
-    /// Where the identity service is, with its version.
+    /// The URL of the identity service, with its version.
     pub auth_url: Arc<str>,
-    /// The region of the services that are told.
+    /// The region of the services that guests use.
     pub region: Option<Arc<str>>,
-    /// Where wait conditions are told of, if the catalogue does not say: `…/v1/waitcondition`.
+    /// The URL of signals to wait conditions, if it is not in the catalogue: `…/v1/waitcondition`.
     pub waitcondition_url: Option<Arc<str>>,
-    /// Where servers read their metadata, if the catalogue does not say.
+    /// The URL at which servers read their metadata, if it is not in the catalogue.
     pub metadata_url: Option<Arc<str>>,
-    /// Where servers report to, if the catalogue does not say: the CloudWatch API.
+    /// The URL of the CloudWatch API, if it is not in the catalogue.
     pub watch_url: Option<Arc<str>>,
-    /// Whether those outside have to take any certificate of the orchestration service.
+    /// Whether guests skip TLS verification of the orchestration service.
     pub is_insecure: bool,
 }
 
@@ -48,7 +48,7 @@ pub enum Domain {
     Id(Arc<str>),
     /// By its name.
     Name(Arc<str>),
-    /// There is none: the users of a stack are in the project that the stack is in.
+    /// No domain of their own: stack users are in the project of their stack.
     Owner,
 }
 
@@ -59,14 +59,14 @@ impl StackContext {
     }
 }
 
-/// The name of the project in which the users of a root stack are: nobody but the owner of their domain can
-/// make one of that name there, so it tells whose users they are.
+/// The name of the project of a root stack's users. Only the administrator of the users' domain can create a
+/// project there, so the name proves which stack the users belong to.
 pub fn users_project_name(project: &str, root: Uuid) -> String {
     const LONGEST: usize = 64;
     format!("{project}-{root}").chars().take(LONGEST).collect()
 }
 
-/// The project that a root stack belongs to, by the name of the project of its users.
+/// The project of a root stack, from the name of the project of its users.
 pub fn owner_of_users_project(name: &str) -> Option<&str> {
     name.split_once('-').map(|(owner, _)| owner)
 }

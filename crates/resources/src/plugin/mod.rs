@@ -85,13 +85,12 @@ pub fn load(sources: &Sources, files: &[FileId]) -> Result<Registry, Vec<Diagnos
 /// The types of a file.
 fn read_file(reading: &mut Reader, file: FileId, text: &str) -> Vec<(ResourceType, Span)> {
     let limits = Limits { max_bytes: MAX_BYTES, ..Limits::default() };
-    let (document, mut found) = match text.len() > MAX_BYTES {
-        true => {
-            let message = format!("a file with resource types may have {MAX_BYTES} bytes");
-            let found = Diagnostic::error(&codes::TYPE_FILE, message).at(Span::start_of(file));
-            (None, vec![found.help("put some of its types into another file")])
-        }
-        false => read::read(file, text, &limits),
+    let (document, mut found) = if text.len() > MAX_BYTES {
+        let message = format!("a file with resource types may have {MAX_BYTES} bytes");
+        let found = Diagnostic::error(&codes::TYPE_FILE, message).at(Span::start_of(file));
+        (None, vec![found.help("put some of its types into another file")])
+    } else {
+        read::read(file, text, &limits)
     };
     // A key that is there twice is a mistake here, whatever templates may do.
     for found in found.iter_mut().filter(|found| found.code == &codes::DUPLICATE_KEY) {

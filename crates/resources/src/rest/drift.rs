@@ -1,4 +1,4 @@
-//! Whether an object is what it was made to be.
+//! Drift: the difference between an object and its definition.
 
 use super::{RestSpec, field, label, object, path, show, spec_of, versioned, wanted_fields};
 use crate::declare::Members;
@@ -8,8 +8,7 @@ use kiln_cloud::get;
 use kiln_template::schema::{Inner, Property};
 use serde_json::Value as Json;
 
-/// Reads the object, and says which properties it shows otherwise than they should be. If it is gone, that
-/// is what it fails with.
+/// Reads the object and records the properties that drifted. It fails if the object does not exist.
 pub async fn observe(op: &mut Op) -> Result<(), OpError> {
     let spec = spec_of(op)?;
     if op.id().is_none() {
@@ -27,7 +26,7 @@ pub async fn observe(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Those properties that can be changed and that the object shows otherwise than they were given.
+/// The updatable properties whose values in the object differ from the definition.
 pub(super) fn drifted(op: &Op, spec: &RestSpec, shown: &Json) -> Members {
     let sent = wanted_fields(op, spec);
     let mut drifted = Members::new();
@@ -44,10 +43,10 @@ pub(super) fn drifted(op: &Op, spec: &RestSpec, shown: &Json) -> Members {
     drifted
 }
 
-/// Whether a property can be compared at all. What the service chose itself is as it should be; what cannot
+/// Whether a property can be compared. A value that the service chose is no drift, and a property that cannot
 /// be changed cannot drift.
 pub(crate) fn can_be_compared(spec: &RestSpec, property: &Property) -> bool {
-    // Code that changes an object may look at what there is inside, in its own form.
+    // Code that adjusts fields may send nested values in another form.
     let is_data = spec.adjust_fields.is_none() && spec.after_write.is_none();
     let has_members = match &property.inner {
         Inner::Free => false,
@@ -64,8 +63,8 @@ fn is_compared(op: &Op, spec: &RestSpec, property: &Property) -> bool {
     !op.prop(&property.name).is_null() && can_be_compared(spec, property)
 }
 
-/// Whether nothing was chosen: then whatever others put there is as it should be, such as the server that a
-/// port is used by.
+/// Whether the definition has an empty value: any value in the object is fine then, such as the server that
+/// uses a port.
 fn is_nothing(sent: &Json) -> bool {
     match sent {
         Json::String(text) => text.is_empty(),
@@ -75,7 +74,7 @@ fn is_nothing(sent: &Json) -> bool {
     }
 }
 
-/// What an object shows, but for our own mark: in place of a text, or among tags.
+/// A field of the object without the mark, which may be a string or one of several tags.
 fn without_mark(op: &Op, found: &Json) -> Json {
     let mark = label(op);
     match found {
@@ -87,7 +86,7 @@ fn without_mark(op: &Op, found: &Json) -> Json {
     }
 }
 
-/// Whether what is shown says all that was sent: it may say more, and lists may be in another order.
+/// Whether the object has everything that was sent; it may have more, and lists may be in another order.
 fn agrees(sent: &Json, shown: &Json) -> bool {
     match (sent, shown) {
         (Json::Object(sent), Json::Object(shown)) => sent

@@ -7,7 +7,7 @@ use crate::wire;
 use kiln_template::schema::{Inner, Property};
 use serde_json::{Map, Value as Json};
 
-/// Properties as the service takes them. What is null is left out, or sent if `with_nulls`.
+/// Properties as fields of a request. Null is omitted, or sent if `with_nulls`.
 pub(crate) fn fields(
     spec: &RestSpec,
     schema: &[Property],
@@ -30,12 +30,12 @@ pub(crate) fn fields(
     sent
 }
 
-/// Whether a property is part of the objects' path, and so not of what is sent.
+/// Whether a property is part of the path, and so not a field.
 fn is_in_path(spec: &RestSpec, property: &str) -> bool {
     spec.path.contains(&format!("{{{property}}}"))
 }
 
-/// The field that a property is sent in.
+/// The field of a property.
 pub(crate) fn field(spec: &RestSpec, path: &str) -> Name {
     match spec.field_names.iter().find(|(property, _)| property == path) {
         Some((_, field)) => field.clone(),

@@ -1,7 +1,7 @@
-//! Plain types: an object that is made with POST, changed with PUT or PATCH, read with GET and removed
-//! with DELETE. Their declaration says what is special about them ([`RestSpec`]); the rest is here.
+//! Generic handlers for objects that are created with POST, changed with PUT or PATCH, read with GET and
+//! deleted with DELETE. The declaration describes the interface ([`RestSpec`]).
 //!
-//! A type that is nearly plain has handlers of its own that call these.
+//! A type with special needs has handlers of its own that call these.
 
 mod drift;
 mod fields;
@@ -34,17 +34,17 @@ fn has_name(op: &Op) -> bool {
         && !op.rest_spec().is_some_and(|spec| spec.unsent.iter().any(|it| it == "name"))
 }
 
-/// What is written on an object whose name is not unique.
+/// The mark of an object whose name is not unique.
 pub fn label(op: &Op) -> String {
     format!("kiln {}", op.context().physical_name)
 }
 
-/// By what an object is found.
+/// The value by which an object is found.
 struct Mark {
-    /// The field that it is in.
+    /// The field with the value.
     field: String,
     value: String,
-    /// Whether it is one of several texts there.
+    /// Whether the field is a list of strings.
     is_tag: bool,
 }
 
@@ -63,7 +63,7 @@ impl Mark {
     }
 }
 
-/// The field by which an object is found, and what is in it: its name if that is ours, else a label.
+/// The mark of the object: its name if Kiln chose it, else a label in another field.
 fn mark(op: &Op, spec: &RestSpec) -> Option<Mark> {
     let name = || fields::field(spec, "name").into_owned();
     if has_name(op) && op.text("name").is_none() {
@@ -80,12 +80,12 @@ fn mark(op: &Op, spec: &RestSpec) -> Option<Mark> {
     if spec.marks_then_renames && has_name(op) {
         return Some(Mark::new(name(), &*op.context().physical_name));
     }
-    // Nothing of the object is ours to choose: its name has to do.
+    // The user chose every field: the object is found by its name.
     let chosen = op.text("name").filter(|_| has_name(op))?;
     Some(Mark::new(name(), chosen))
 }
 
-/// How a plain type's object is found.
+/// The marker by which the object is found.
 pub fn marker(op: &Op) -> Option<Marker> {
     let spec = op.rest_spec()?;
     let path = collection(op, &spec);
@@ -123,7 +123,7 @@ pub fn marker(op: &Op) -> Option<Marker> {
     })
 }
 
-/// The path of all objects.
+/// The path of the collection.
 pub fn collection(op: &Op, spec: &RestSpec) -> String {
     let mut path = String::new();
     let mut rest = &*spec.path;
@@ -143,7 +143,7 @@ pub fn path(op: &Op, spec: &RestSpec) -> String {
     format!("{}/{}", collection(op, spec), in_path(op.id().map_or("", |id| id)))
 }
 
-/// An id as a part of a path: of one that is an address, the last part.
+/// An id as a segment of a path; of an id that is a URL, the last segment.
 pub fn in_path(id: &str) -> String {
     let last = if id.contains("://") { id.rsplit('/').next().unwrap_or(id) } else { id };
     wire::segment(last)
@@ -171,14 +171,14 @@ fn enveloped(spec: &RestSpec, fields: Map<String, Json>) -> Json {
 
 // --- create ---
 
-/// Makes the object, and waits until it is ready.
+/// Creates the object, and waits until it is ready.
 pub async fn create(op: &mut Op) -> Result<(), OpError> {
     let spec = spec_of(op)?;
     let fields = new_fields(op, &spec);
     create_with(op, fields).await
 }
 
-/// Makes an object with these fields, and waits until it is ready.
+/// Creates an object with these fields, and waits until it is ready.
 pub async fn create_with(op: &mut Op, fields: Map<String, Json>) -> Result<(), OpError> {
     let spec = spec_of(op)?;
     let mut told = None;
@@ -208,7 +208,7 @@ pub async fn create_with(op: &mut Op, fields: Map<String, Json>) -> Result<(), O
     Ok(())
 }
 
-/// What the user chose for the field in which a new object has its mark.
+/// The user's value for the field in which a new object has its mark.
 fn chosen(op: &Op, spec: &RestSpec) -> Map<String, Json> {
     let Some(mark) = mark(op, spec).filter(|mark| spec.marks_then_renames && !mark.is_tag) else {
         return Map::new();
@@ -248,7 +248,7 @@ async fn send(op: &mut Op, spec: &RestSpec, step: &str, call: Call) -> Result<Re
     op.call_until_accepted(step, call, &spec.retried_statuses).await
 }
 
-/// What is done once an object is made or changed; then it is waited for. `told` is what the service replied.
+/// Runs after a create or an update, then waits until the object is ready. `told` is the service's reply.
 async fn afterwards(op: &mut Op, spec: &RestSpec, told: Option<Reply>) -> Result<(), OpError> {
     if let Some(after) = spec.after_write {
         let before = op.context().journal.iter().count();
@@ -257,7 +257,7 @@ async fn afterwards(op: &mut Op, spec: &RestSpec, told: Option<Reply>) -> Result
             return until_ready(op).await;
         }
     }
-    // Neutron shows all of an object when it makes or changes it: there is nothing else to look for.
+    // Neutron's reply to a create or an update has the whole object: it need not be read again.
     let told = told.filter(|reply| {
         let (object, status) = (object(spec, &reply.body), &*spec.readiness.status);
         spec.service == Service::Network
@@ -274,7 +274,7 @@ async fn afterwards(op: &mut Op, spec: &RestSpec, told: Option<Reply>) -> Result
     }
 }
 
-/// Waits until the object is ready, and keeps what the service shows of it.
+/// Waits until the object is ready, and keeps it from the reply.
 pub async fn until_ready(op: &mut Op) -> Result<(), OpError> {
     let spec = spec_of(op)?;
     let call = versioned(&spec, get(spec.service, path(op, &spec)));
@@ -349,7 +349,7 @@ pub fn changed_fields(op: &Op, spec: &RestSpec) -> Map<String, Json> {
         let name = fields::field(spec, "name").into_owned();
         fields.insert(name, (*op.context().physical_name).into());
     }
-    // What the user says of the tags is not about our own.
+    // An update of the tags keeps the mark among them.
     let ours = mark(op, spec).filter(|mark| mark.is_tag && fields.contains_key(&mark.field));
     if let Some(mark) = ours {
         mark.put(&mut fields);
@@ -360,7 +360,7 @@ pub fn changed_fields(op: &Op, spec: &RestSpec) -> Map<String, Json> {
     fields
 }
 
-/// The call that changes an object; nothing if there is nothing to change.
+/// The call that changes an object; `None` if there is nothing to change.
 pub fn change(op: &Op, spec: &RestSpec, fields: Map<String, Json>) -> Option<Call> {
     if fields.is_empty() {
         return None;
@@ -385,7 +385,7 @@ pub fn change(op: &Op, spec: &RestSpec, fields: Map<String, Json>) -> Option<Cal
 
 // --- delete ---
 
-/// Removes the object, and waits until it is gone.
+/// Deletes the object, and waits until it is not found any more.
 pub async fn remove(op: &mut Op) -> Result<(), OpError> {
     let spec = spec_of(op)?;
     if op.id().is_none() {
@@ -405,7 +405,7 @@ pub async fn remove(op: &mut Op) -> Result<(), OpError> {
                     {
                         Progress::Ready
                     }
-                    // What was on its way to be ready may be on its way to be gone.
+                    // A status in progress may belong to the deletion.
                     Progress::Failed(why) => Progress::Failed(why),
                     _ => Progress::NotYet,
                 }
@@ -418,7 +418,7 @@ pub async fn remove(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Waits until an object is not found any more; it may fail to go.
+/// Waits until an object is not found any more, or its deletion fails.
 pub async fn until_gone(
     op: &mut Op,
     call: Call,
@@ -433,7 +433,7 @@ pub async fn until_gone(
 
 // --- check ---
 
-/// Looks whether the object is there and well, and says which properties it shows otherwise.
+/// Checks that the object exists and is healthy, and records drift.
 pub async fn check(op: &mut Op) -> Result<(), OpError> {
     let spec = spec_of(op)?;
     if op.id().is_none() {
@@ -449,7 +449,7 @@ pub async fn check(op: &mut Op) -> Result<(), OpError> {
     }
 }
 
-/// What the service shows of the object, read now. Nothing if it is gone.
+/// Reads the object; `None` if it does not exist.
 pub async fn look(op: &mut Op) -> Result<Option<Value>, OpError> {
     let spec = spec_of(op)?;
     match op.read(versioned(&spec, get(spec.service, path(op, &spec)))).await {

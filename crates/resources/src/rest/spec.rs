@@ -1,79 +1,79 @@
-//! What there is to say of a plain type: data alone, which an operator's file can spell as well.
+//! The REST interface of a type's objects, as data that an operator's YAML file can express as well.
 
 use crate::behaviour::{Behaviour, Handler, OperationKind};
+use crate::constraints::CustomConstraint;
 use crate::declare::{Name, ResourceType};
 use crate::op::Op;
 use kiln_cloud::Service;
 use serde_json::{Map, Value as Json};
 use std::sync::Arc;
 
-/// What a plain type's service needs to be told.
+/// The REST interface of a type's objects.
 #[derive(Clone, Debug)]
 pub struct RestSpec {
     /// The service.
     pub service: Service,
-    /// The path of all objects; a word in braces stands for the property of that name.
+    /// The path of the collection; a name in braces stands for the value of that property.
     pub path: Name,
-    /// What stands around one object; nothing if nothing does.
+    /// The key around one object; empty if there is none.
     pub envelope: Name,
-    /// Whether nothing stands around an object that is sent, only around one that is shown.
+    /// Whether only replies have the envelope, and requests do not.
     pub bare_requests: bool,
-    /// What stands around many.
+    /// The key around a list of objects.
     pub list_envelope: Name,
-    /// Where an object has its id.
+    /// The field with the object's id.
     pub id: Name,
-    /// The properties that go by another name, and which. A member of a map, or of the maps in a list,
-    /// has the names above it before its own: `fixed_ips.subnet`.
+    /// Properties whose field has another name, with that name. A member of a map, or of the maps in a list,
+    /// is given by its path: `fixed_ips.subnet`.
     pub field_names: Vec<(Name, Name)>,
     /// The properties that are not sent.
     pub unsent: Vec<Name>,
-    /// Fields that are always sent when an object is made.
+    /// Fields with a constant value in every create request.
     pub constant_fields: Vec<(Name, Json)>,
     /// How an object is changed.
     pub update_method: UpdateMethod,
     /// When an object is ready.
     pub readiness: Readiness,
-    /// Where a mark goes if the user chose the object's name, or if it has none.
+    /// The field for the mark if the user chose the object's name, or if objects have no name.
     pub mark_field: Option<Name>,
-    /// A list of texts in which a mark is one more, if there is no other place for it.
+    /// A list of strings that the mark is added to if no other field can have it.
     pub mark_tag: Option<Name>,
-    /// Whether an object is made with a mark in place of what the user chose, which it gets afterwards.
+    /// Whether an object is created with the mark in place of the user's value, and gets that value by an update.
     pub marks_then_renames: bool,
-    /// The fields that together are those of one object at most: the mark of what cannot be labelled.
+    /// The fields that identify an object uniquely: the mark of objects that have no field for one.
     pub unique: Vec<Name>,
-    /// Properties whose values may be names of such objects though their schema does not say so.
+    /// Properties that may have an object's name in place of its id though their schema does not say so.
     pub finds: Vec<(Name, Name)>,
-    /// How all objects are listed, if not at their path and narrowed down by the mark: what stands behind
-    /// the path, such as `/detail` or `?limit=1000`.
+    /// What follows the path to list all objects, such as `/detail` or `?limit=1000`, if the list cannot be
+    /// filtered by the mark.
     pub list_suffix: Option<Name>,
-    /// The answers that only mean that the service is not done with something else yet: what was asked for
-    /// is asked again.
+    /// Statuses which mean that the service is busy with the object: the call is repeated.
     pub retried_statuses: Vec<u16>,
-    /// Whether an object is gone only when it is found no more.
+    /// Whether a deletion is complete only when the object is not found any more.
     pub awaits_deletion: bool,
-    /// The microversion that its calls are written for, if not the usual one.
+    /// The microversion of its calls, if it is not the service's usual one.
     pub microversion: Option<Name>,
-    /// The properties that the service does not show as they were given: they cannot be compared.
+    /// Properties that the service returns in another form: they are not compared for drift.
     pub uncompared: Vec<Name>,
-    /// The attributes that are shown elsewhere, and where: names with dots between them.
+    /// Attributes whose field has another path, with that path: names with dots between them.
     pub attribute_paths: Vec<(Name, Name)>,
-    /// What is done to the fields before they are sent.
+    /// Adjusts the fields before they are sent.
     pub adjust_fields: Option<FieldAdjuster>,
-    /// What is done once an object is made or changed, before it is waited for.
+    /// Runs after a create or an update, before the object is polled.
     pub after_write: Option<Handler>,
 }
 
-/// Looks over the fields that are about to be sent, on create or update.
+/// Adjusts the fields of a create or update request.
 pub type FieldAdjuster = fn(&Op, OperationKind, &mut Map<String, Json>);
 
 /// How an object is changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UpdateMethod {
-    /// With PUT: what is sent is changed.
+    /// PUT with the changed fields.
     Put,
-    /// With PATCH: what is sent is changed.
+    /// PATCH with the changed fields.
     Patch,
-    /// With PATCH: a list of replacements, of this content type.
+    /// PATCH with a JSON patch of this content type.
     JsonPatch(Name),
     /// Not at all.
     Never,
@@ -82,26 +82,26 @@ pub enum UpdateMethod {
 /// When an object is ready.
 #[derive(Clone, Debug, Default)]
 pub struct Readiness {
-    /// Where it has its status; nothing if it is ready as soon as it is there.
+    /// The field with the status; empty if an object is ready as soon as it exists.
     pub status: Name,
-    /// It is not ready in these.
+    /// The statuses of an object in progress.
     pub waiting: Vec<Name>,
-    /// It is ready in these; in every other one if none is named.
+    /// The statuses of a ready object; without any, all others.
     pub done: Vec<Name>,
-    /// It will never be in these.
+    /// The statuses of a failed object.
     pub failed: Vec<Name>,
-    /// An object that was removed is gone in these, though it is still shown.
+    /// The statuses of a deleted object that can still be read.
     pub gone: Vec<Name>,
-    /// Where the service says why.
+    /// The field with the reason of a failure.
     pub reason: Name,
-    /// Why, if the service does not say it.
+    /// The reason if the service has none.
     pub because: Name,
-    /// What is told of a state that nobody knows; what stands around an object if nothing is said.
+    /// What the message for an unknown status begins with; by default the envelope.
     pub unknown: Name,
 }
 
 impl RestSpec {
-    /// Objects at a path, in an envelope; that of many has an `s` more.
+    /// Objects at a path, in an envelope; the list's envelope has an `s` appended.
     pub fn new(service: Service, path: impl Into<Name>, one: impl Into<Name>) -> RestSpec {
         let one = one.into();
         let many = if one.is_empty() { "".into() } else { format!("{one}s").into() };
@@ -133,25 +133,25 @@ impl RestSpec {
         }
     }
 
-    /// Nothing stands around an object that is sent.
+    /// Requests have no envelope.
     pub fn bare_requests(mut self) -> RestSpec {
         self.bare_requests = true;
         self
     }
 
-    /// What stands around many objects, if that is not what stands around one with an `s`.
+    /// Sets the envelope of lists, if it is not the envelope with an `s`.
     pub fn list_envelope(mut self, many: impl Into<Name>) -> RestSpec {
         self.list_envelope = many.into();
         self
     }
 
-    /// Where an object has its id, if not in `id`.
+    /// Sets the field with the id, if it is not `id`.
     pub fn id(mut self, id: impl Into<Name>) -> RestSpec {
         self.id = id.into();
         self
     }
 
-    /// A property that the service knows by another name.
+    /// Sets the field of a property with another name.
     pub fn field(mut self, property: impl Into<Name>, field: impl Into<Name>) -> RestSpec {
         self.field_names.push((property.into(), field.into()));
         self
@@ -163,87 +163,87 @@ impl RestSpec {
         self
     }
 
-    /// A field that is always sent when an object is made.
+    /// Adds a field with a constant value to every create request.
     pub fn constant_field(mut self, field: impl Into<Name>, value: impl Into<Json>) -> RestSpec {
         self.constant_fields.push((field.into(), value.into()));
         self
     }
 
-    /// How an object is changed; with PUT if nothing is said.
+    /// Sets how an object is changed; the default is PUT.
     pub fn update_method(mut self, method: UpdateMethod) -> RestSpec {
         self.update_method = method;
         self
     }
 
-    /// When an object is ready; at once if nothing is said.
+    /// Sets when an object is ready; by default as soon as it exists.
     pub fn readiness(mut self, ready: Readiness) -> RestSpec {
         self.readiness = ready;
         self
     }
 
-    /// Where a mark goes if the user chose the object's name, or if it has none.
+    /// Sets the field for the mark if the user chose the object's name, or if objects have no name.
     pub fn mark_field(mut self, field: impl Into<Name>) -> RestSpec {
         self.mark_field = Some(field.into());
         self
     }
 
-    /// If the user chose all that a mark could be in, an object is made with a mark all the same, and gets
-    /// what the user chose with a change afterwards. So nobody else's object is ever taken for ours.
+    /// If the user chose every field that could have the mark, an object is created with the mark nevertheless,
+    /// and an update sets the user's value. So a foreign object is never mistaken for the resource's own.
     pub fn marks_then_renames(mut self) -> RestSpec {
         self.marks_then_renames = true;
         self
     }
 
-    /// An object cannot be changed right after it was made, or never: its mark is where the user leaves room.
+    /// An object cannot be updated right after its creation: the mark is only in fields that the user left free.
     pub fn keeps_mark(mut self) -> RestSpec {
         self.marks_then_renames = false;
         self
     }
 
-    /// Fields that together are those of one object at most, because the service refuses another.
+    /// Sets the fields that identify an object uniquely, because the service rejects a second one.
     pub fn unique<const N: usize>(mut self, fields: [&'static str; N]) -> RestSpec {
         self.unique = fields.map(Name::Borrowed).into();
         self
     }
 
-    /// A property whose value, or each of whose values, may be the name of such an object.
-    pub fn finds(mut self, property: &'static str, kind: &'static str) -> RestSpec {
+    /// Accepts the names of objects of a kind in place of their ids in a property.
+    pub fn finds(mut self, property: &'static str, kind: CustomConstraint) -> RestSpec {
         self.finds.push((property.into(), kind.into()));
         self
     }
 
-    /// How all objects are listed: what stands behind their path, such as `/detail` or `?limit=1000`. For
-    /// services whose lists cannot be narrowed down by the mark.
+    /// Sets what follows the path to list all objects, such as `/detail` or `?limit=1000`, for services whose
+    /// lists cannot be filtered by the mark.
     pub fn list_suffix(mut self, behind: &'static str) -> RestSpec {
         self.list_suffix = Some(behind.into());
         self
     }
 
-    /// A conflict only means that the service is not done with something else yet.
+    /// Repeats calls that the service answers with a conflict, because it is busy with the object.
     pub fn retries_conflicts(mut self) -> RestSpec {
         self.retried_statuses = vec![409];
         self
     }
 
-    /// An object that the service agreed to remove is gone: nobody looks whether it is.
+    /// A deletion is complete when the service accepted it; the object is not polled.
     pub fn deleted_at_once(mut self) -> RestSpec {
         self.awaits_deletion = false;
         self
     }
 
-    /// The microversion that its calls are written for.
+    /// Sets the microversion of the calls.
     pub fn microversion(mut self, version: impl Into<Name>) -> RestSpec {
         self.microversion = Some(version.into());
         self
     }
 
-    /// What is done to the fields before they are sent.
+    /// Adjusts the fields before they are sent.
     pub fn adjust_fields(mut self, shape: FieldAdjuster) -> RestSpec {
         self.adjust_fields = Some(shape);
         self
     }
 
-    /// What is done once an object is made or changed, before it is waited for.
+    /// Runs a handler after a create or an update, before the object is polled.
     pub fn after_write(mut self, after: Handler) -> RestSpec {
         self.after_write = Some(after);
         self
@@ -251,7 +251,7 @@ impl RestSpec {
 }
 
 impl Readiness {
-    /// It is ready in some states, broken in others, and needs time in the rest.
+    /// Ready in some statuses, failed in others, in progress in the rest.
     pub fn when<const D: usize, const F: usize>(
         status: &'static str,
         done: [&'static str; D],
@@ -266,26 +266,26 @@ impl Readiness {
         }
     }
 
-    /// It needs time in these; a state that is named nowhere is a mistake.
+    /// In progress in these statuses; any other status is unknown, which is an error.
     pub fn waiting<const N: usize>(mut self, waiting: [&'static str; N]) -> Readiness {
         self.waiting = waiting.map(Name::Borrowed).into();
         self
     }
 
-    /// What is told of a broken object if the service does not say it, and of a state that nobody knows.
+    /// Sets the reason of a failure if the service has none, and the message for an unknown status.
     pub fn words(mut self, because: &'static str, unknown: &'static str) -> Readiness {
         self.because = because.into();
         self.unknown = unknown.into();
         self
     }
 
-    /// An object that was removed is gone in these, though it is still shown.
+    /// Sets the statuses of a deleted object that can still be read.
     pub fn gone<const N: usize>(mut self, gone: [&'static str; N]) -> Readiness {
         self.gone = gone.map(Name::Borrowed).into();
         self
     }
 
-    /// Where the service says why an object is broken.
+    /// Sets the field with the reason of a failure.
     pub fn reason(mut self, field: &'static str) -> Readiness {
         self.reason = field.into();
         self
@@ -293,7 +293,7 @@ impl Readiness {
 }
 
 impl ResourceType {
-    /// What is done to the fields of its plain objects before they are sent.
+    /// Adjusts the fields of its objects before they are sent.
     pub fn adjust_fields(mut self, shape: FieldAdjuster) -> ResourceType {
         if let Some(spec) = &mut self.behaviour.rest {
             Arc::make_mut(spec).adjust_fields = Some(shape);
@@ -301,7 +301,8 @@ impl ResourceType {
         self
     }
 
-    /// Its objects are plain. Handlers that were given before stay; those given after replace these.
+    /// Sets the generic handlers for a REST interface. Handlers that were set before stay; those that are set
+    /// later replace these.
     pub fn rest(mut self, spec: RestSpec) -> ResourceType {
         let declared = self.behaviour;
         self.behaviour = Behaviour {

@@ -13,16 +13,15 @@ use serde_json::{Map, Value as Json, json};
 /// At least one limit must be given.
 pub(crate) fn check(properties: &Members) -> Result<(), PropertyError> {
     let mut limits = properties.iter().filter(|(name, _)| &***name != "project");
-    match limits.any(|(_, value)| !value.is_null()) {
-        true => Ok(()),
-        false => {
-            let names: Vec<&str> =
-                properties.keys().map(|name| &**name).filter(|name| *name != "project").collect();
-            let names = names.join(", ");
-            let message =
-                format!("At least one of the following properties must be specified: {names}.");
-            Err(PropertyError::new(message))
-        }
+    if limits.any(|(_, value)| !value.is_null()) {
+        Ok(())
+    } else {
+        let names: Vec<&str> =
+            properties.keys().map(|name| &**name).filter(|name| *name != "project").collect();
+        let names = names.join(", ");
+        let message =
+            format!("At least one of the following properties must be specified: {names}.");
+        Err(PropertyError::new(message))
     }
 }
 

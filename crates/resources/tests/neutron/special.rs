@@ -345,9 +345,10 @@ fn an_interface_of_which_nobody_knows_is_removed_all_the_same() {
     struct Once<'w>(&'w mut RestWorld, bool);
     impl crate::driving::World for Once<'_> {
         fn call(&mut self, call: &kiln_cloud::Call) -> crate::rest_world::Answer {
-            match std::mem::replace(&mut self.1, true) {
-                false => self.0.call(call),
-                true => Err(kiln_cloud::CallError::NotSent("it is over".into())),
+            if std::mem::replace(&mut self.1, true) {
+                Err(kiln_cloud::CallError::NotSent("it is over".into()))
+            } else {
+                self.0.call(call)
             }
         }
     }

@@ -11,11 +11,17 @@ pub(crate) fn pool() -> ResourceType {
         .about("A pool of addresses.")
         .service(Service::Network)
         .props([
-            prop("name", Str).updatable().about("The name; one is made up if none is given."),
-            prop("prefixes", List).required().updatable().each(item(Str).is("net_cidr")),
-            prop("ip_version", Int).default(4).one_of([4, 6]),
+            prop("name", Str, "Name of the pool; generated if omitted.").updatable(),
+            prop("prefixes", List, "Prefixes that addresses are allocated from.")
+                .required()
+                .updatable()
+                .each(item(Str).is(NET_CIDR)),
+            prop("ip_version", Int, "IP version of the addresses.").default(4).one_of([4, 6]),
         ])
-        .attrs([attr("free", Int).uncached(), attr("status", Str)])
+        .attrs([
+            attr("free", Int, "Number of free addresses.").uncached(),
+            attr("status", Str, "Status of the pool."),
+        ])
         .finder(by_name)
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))

@@ -13,22 +13,22 @@ pub(super) fn alarm() -> ResourceType {
         .still_supported()
         .with(any_alarm)
         .props([
-            prop("comparison_operator", Str).updatable().one_of(OPERATORS),
-            prop("evaluation_periods", Int).updatable(),
-            prop("matching_metadata", Map).updatable().default_empty(),
-            prop("meter_name", Str).required(),
-            prop("period", Int).updatable(),
-            prop("query", List).updatable().since("2015.1").each(record([
-                prop("field", Str),
-                prop("op", Str).one_of(OPERATORS),
-                prop("type", Str)
+            prop("comparison_operator", Str, "How the statistic is compared with the threshold, such as `gt` for greater than.").updatable().one_of(OPERATORS),
+            prop("evaluation_periods", Int, "Number of periods in a row in which the comparison must hold before the alarm fires.").updatable(),
+            prop("matching_metadata", Map, "Metadata keys and values that a sample must have to be counted.").updatable().default_empty(),
+            prop("meter_name", Str, "Meter whose samples the alarm watches, such as `cpu_util`.").required(),
+            prop("period", Int, "Seconds over which samples are combined into one statistic.").updatable(),
+            prop("query", List, "Conditions that samples must meet to be counted, joined with and.").updatable().since("2015.1").each(record([
+                prop("field", Str, "Field of the sample that the condition looks at."),
+                prop("op", Str, "Operator with which the field is compared with the value.").one_of(OPERATORS),
+                prop("type", Str, "Data type as which the value is compared.")
                     .default("string")
                     .one_of(["integer", "float", "string", "boolean", "datetime"])
                     .since("8.0.0"),
-                prop("value", Str),
+                prop("value", Str, "Value that the field is compared with."),
             ])),
-            prop("statistic", Str).updatable().one_of(["count", "avg", "sum", "min", "max"]),
-            prop("threshold", Num).required().updatable(),
+            prop("statistic", Str, "What is computed from the samples of a period.").updatable().one_of(["count", "avg", "sum", "min", "max"]),
+            prop("threshold", Num, "Number that the statistic is compared with.").required().updatable(),
         ]);
     rest_alarm(kind, |op, _, fields| {
         whole(op, fields, "threshold", &RULE);

@@ -19,26 +19,26 @@ pub(super) const OPERATORS: [&str; 6] = ["le", "ge", "eq", "lt", "gt", "ne"];
 pub(super) fn any_alarm(kind: ResourceType) -> ResourceType {
     let kind = kind.service(Service::Alarming).entity("alarm").checkable().suspendable();
     kind.props([
-        prop("alarm_actions", List).updatable(),
+        prop("alarm_actions", List, "URLs called when the alarm fires, usually signal URLs of scaling policies.").updatable(),
         queues("alarm_queues"),
-        prop("description", Str).updatable(),
-        prop("enabled", Bool).updatable().default("true"),
-        prop("insufficient_data_actions", List).updatable(),
+        prop("description", Str, "Free text that describes the alarm.").updatable(),
+        prop("enabled", Bool, "Whether the alarm is evaluated and its actions are called.").updatable().default("true"),
+        prop("insufficient_data_actions", List, "URLs called when there are too few data to decide whether the alarm fires.").updatable(),
         queues("insufficient_data_queues"),
-        prop("ok_actions", List).updatable(),
+        prop("ok_actions", List, "URLs called when the alarm is back to normal.").updatable(),
         queues("ok_queues"),
-        prop("repeat_actions", Bool).updatable().default("true"),
-        prop("severity", Str)
+        prop("repeat_actions", Bool, "Whether actions are called after every evaluation while a state lasts, not only on its change.").updatable().default("true"),
+        prop("severity", Str, "How serious the alarm is to those who see it.")
             .updatable()
             .default("low")
             .one_of(["low", "moderate", "critical"])
             .since("5.0.0"),
-        prop("time_constraints", List).default_empty().since("5.0.0").each(record([
-            prop("description", Str),
-            prop("duration", Int).required().min(0),
-            prop("name", Str).required(),
-            prop("start", Str).required().is("cron_expression"),
-            prop("timezone", Str).is("timezone"),
+        prop("time_constraints", List, "Time windows in which the alarm is looked at; at any time if empty.").default_empty().since("5.0.0").each(record([
+            prop("description", Str, "Free text that describes the time window."),
+            prop("duration", Int, "Length of the time window in seconds.").required().min(0),
+            prop("name", Str, "Name of the time window, unique within the alarm.").required(),
+            prop("start", Str, "Cron expression of the moments at which the time window opens.").required().is(CRON_EXPRESSION),
+            prop("timezone", Str, "Time zone of the start, such as `Europe/Berlin`; UTC if omitted.").is(TIMEZONE),
         ])),
     ])
 }
@@ -46,16 +46,20 @@ pub(super) fn any_alarm(kind: ResourceType) -> ResourceType {
 /// What every rule on metrics of Gnocchi has.
 pub(super) fn gnocchi_rule(kind: ResourceType) -> ResourceType {
     kind.props([
-        prop("aggregation_method", Str).updatable(),
-        prop("comparison_operator", Str).updatable().one_of(OPERATORS),
-        prop("evaluation_periods", Int).updatable(),
-        prop("granularity", Int).updatable(),
-        prop("threshold", Num).required().updatable(),
+        prop("aggregation_method", Str, "Gnocchi aggregation that turns measures into one value, such as `mean` or `rate:mean`.").updatable(),
+        prop("comparison_operator", Str, "How the aggregated value is compared with the threshold, such as `gt` for greater than.").updatable().one_of(OPERATORS),
+        prop("evaluation_periods", Int, "Number of granularity periods in a row in which the comparison must hold before the alarm fires.").updatable(),
+        prop("granularity", Int, "Seconds covered by one aggregated value; the archive policy of the metric must offer it.").updatable(),
+        prop("threshold", Num, "Number that the aggregated value is compared with.").required().updatable(),
     ])
 }
 
 fn queues(name: &'static str) -> Prop {
-    prop(name, List).updatable().default_empty().since("8.0.0").each(item(Str).is("zaqar.queue"))
+    prop(name, List, "Message queues that receive a notification when the alarm enters this state.")
+        .updatable()
+        .default_empty()
+        .since("8.0.0")
+        .each(item(Str).is(QUEUE))
 }
 
 /// An alarm whose fields are put together by `adjust_fields`, with [`whole`].

@@ -10,9 +10,9 @@ pub(super) fn composite_alarm() -> ResourceType {
         .about("An alarm whose rule joins several threshold rules with and, or.")
         .since("8.0.0")
         .with(any_alarm)
-        .props([prop("composite_rule", Map).required().updatable().members([
-            prop("operator", Str).required().updatable().one_of(["or", "and"]),
-            prop("rules", List).required().updatable().min_length(2),
+        .props([prop("composite_rule", Map, "Threshold rules and how their results are joined.").required().updatable().members([
+            prop("operator", Str, "Whether all rules must hold (`and`) or one is enough (`or`).").required().updatable().one_of(["or", "and"]),
+            prop("rules", List, "Rules in the form of the alarming API, each with its `type`, or nested `and` and `or` groups.").required().updatable().min_length(2),
         ])]);
     rest_alarm(kind, |op, _, fields| {
         let rule = wire::json(op.prop("composite_rule"));

@@ -9,14 +9,14 @@ pub(super) fn event_alarm() -> ResourceType {
         .since("8.0.0")
         .with(any_alarm)
         .props([
-            prop("event_type", Str).updatable().default("*"),
-            prop("query", List).updatable().each(record([
-                prop("field", Str),
-                prop("op", Str).one_of(OPERATORS),
-                prop("type", Str)
+            prop("event_type", Str, "Kind of event that fires the alarm, such as `compute.instance.update`, with `*` as wildcard.").updatable().default("*"),
+            prop("query", List, "Conditions on traits of the event, all of which must hold for the alarm to fire.").updatable().each(record([
+                prop("field", Str, "Trait of the event that the condition looks at, such as `traits.state`."),
+                prop("op", Str, "Operator with which the field is compared with the value.").one_of(OPERATORS),
+                prop("type", Str, "Data type as which the value is compared.")
                     .default("string")
                     .one_of(["integer", "float", "string", "boolean", "datetime"]),
-                prop("value", Str),
+                prop("value", Str, "Value that the field is compared with."),
             ])),
         ]);
     rest_alarm(kind, |op, _, fields| whole(op, fields, "event", &["event_type", "query"]))

@@ -11,7 +11,13 @@ pub(super) fn gnocchi_aggregation_by_metrics_alarm() -> ResourceType {
         .since("2015.1")
         .with(any_alarm)
         .with(gnocchi_rule)
-        .props([prop("metrics", List).required().updatable()]);
+        .props([prop(
+            "metrics",
+            List,
+            "UUIDs of the metrics whose measures are aggregated together.",
+        )
+        .required()
+        .updatable()]);
     rest_alarm(kind, |op, _, fields| {
         on_metrics(op, fields, "gnocchi_aggregation_by_metrics_threshold", &["metrics"]);
     })

@@ -12,9 +12,23 @@ pub(super) fn gnocchi_aggregation_by_resources_alarm() -> ResourceType {
         .with(any_alarm)
         .with(gnocchi_rule)
         .props([
-            prop("metric", Str).required().updatable(),
-            prop("query", Str).required().updatable(),
-            prop("resource_type", Str).required().updatable(),
+            prop("metric", Str, "Name of the metric that is aggregated over the resources found.")
+                .required()
+                .updatable(),
+            prop(
+                "query",
+                Str,
+                "Gnocchi search in JSON text that picks the resources whose metric counts.",
+            )
+            .required()
+            .updatable(),
+            prop(
+                "resource_type",
+                Str,
+                "Gnocchi type of the resources that are searched, such as `instance`.",
+            )
+            .required()
+            .updatable(),
         ]);
     rest_alarm(kind, |op, _, fields| {
         on_metrics(

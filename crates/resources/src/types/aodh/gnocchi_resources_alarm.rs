@@ -11,9 +11,15 @@ pub(super) fn gnocchi_resources_alarm() -> ResourceType {
         .with(any_alarm)
         .with(gnocchi_rule)
         .props([
-            prop("metric", Str).required().updatable(),
-            prop("resource_id", Str).required().updatable(),
-            prop("resource_type", Str).required().updatable(),
+            prop("metric", Str, "Name of the metric of the resource, such as `cpu`.")
+                .required()
+                .updatable(),
+            prop("resource_id", Str, "Gnocchi ID of the resource whose metric is watched.")
+                .required()
+                .updatable(),
+            prop("resource_type", Str, "Gnocchi type of the resource, such as `instance`.")
+                .required()
+                .updatable(),
         ]);
     rest_alarm(kind, |op, _, fields| {
         on_metrics(

@@ -11,9 +11,23 @@ pub(super) fn lb_member_health_alarm() -> ResourceType {
         .since("13.0.0")
         .with(any_alarm)
         .props([
-            prop("autoscaling_group_id", Str).required().updatable(),
-            prop("pool", Str).required().updatable().names("octavia.pool"),
-            prop("stack", Str).required(),
+            prop(
+                "autoscaling_group_id",
+                Str,
+                "ID of the scaling group whose servers are the members of the pool.",
+            )
+            .required()
+            .updatable(),
+            prop("pool", Str, "Name or ID of the Octavia pool whose members are watched.")
+                .required()
+                .updatable()
+                .finds(POOL),
+            prop(
+                "stack",
+                Str,
+                "ID of the root stack that is updated to replace an unhealthy member.",
+            )
+            .required(),
         ]);
     rest_alarm(kind, |op, _, fields| {
         let rule = json!({

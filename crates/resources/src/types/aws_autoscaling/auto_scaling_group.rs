@@ -16,24 +16,24 @@ pub(super) fn auto_scaling_group() -> ResourceType {
         .nested()
         .since("2014.1")
         .props([
-            prop("AvailabilityZones", List).required(),
-            prop("Cooldown", Int).updatable(),
-            prop("DesiredCapacity", Int).updatable(),
-            prop("HealthCheckGracePeriod", Int).unimplemented(),
-            prop("HealthCheckType", Str).unimplemented().one_of(["EC2", "ELB"]),
-            prop("InstanceId", Str).is("nova.server"),
-            prop("LaunchConfigurationName", Str).updatable(),
-            prop("LoadBalancerNames", List),
-            prop("MaxSize", Int).required().updatable(),
-            prop("MinSize", Int).required().updatable(),
-            prop("Tags", List).each(key_value()),
-            prop("VPCZoneIdentifier", List).each(item(Str)),
+            prop("AvailabilityZones", List, "Names of the availability zones in which servers may be placed.").required(),
+            prop("Cooldown", Int, "Seconds after a change of size during which further scaling requests are ignored.").updatable(),
+            prop("DesiredCapacity", Int, "Number of servers on create and after each update; the minimum at first if omitted.").updatable(),
+            prop("HealthCheckGracePeriod", Int, "Seconds that a new server has before its health counts; not supported.").unimplemented(),
+            prop("HealthCheckType", Str, "Who judges the health of servers, the compute service or the load balancer; not supported.").unimplemented().one_of(["EC2", "ELB"]),
+            prop("InstanceId", Str, "ID of an existing server whose image, flavor and key new servers take over, instead of a launch configuration.").is(SERVER),
+            prop("LaunchConfigurationName", Str, "Reference to the launch configuration that new servers are made from.").updatable(),
+            prop("LoadBalancerNames", List, "Load balancers of the same stack among which the servers are kept as members."),
+            prop("MaxSize", Int, "Largest number of servers that the group may have.").required().updatable(),
+            prop("MinSize", Int, "Smallest number of servers that the group may have.").required().updatable(),
+            prop("Tags", List, "Tags that every server of the group gets as metadata.").each(key_value()),
+            prop("VPCZoneIdentifier", List, "Subnet in which the servers are placed; a list of one at most.").each(item(Str)),
         ])
-        .attrs([attr("InstanceList", Str)])
-        .update_policy([prop("AutoScalingRollingUpdate", Map).members([
-            prop("MaxBatchSize", Int).default(1),
-            prop("MinInstancesInService", Int).default(0),
-            prop("PauseTime", Str).default("PT0S"),
+        .attrs([attr("InstanceList", Str, "Comma-separated addresses of the servers of the group.")])
+        .update_policy([prop("AutoScalingRollingUpdate", Map, "How servers are replaced in batches when the launch configuration changes.").members([
+            prop("MaxBatchSize", Int, "Largest number of servers that are replaced at the same time.").default(1),
+            prop("MinInstancesInService", Int, "Number of servers that must stay in service while others are being replaced.").default(0),
+            prop("PauseTime", Str, "Pause between two batches as an ISO 8601 duration, one hour at most.").default("PT0S"),
         ])])
         .staged(next_stage)
         .attributes(attributes::instances)

@@ -9,15 +9,32 @@ pub(super) fn launch_configuration() -> ResourceType {
         .about("The image, flavor and settings with which a scaling group makes its servers.")
         .props([
             block_device_mappings(),
-            prop("ImageId", Str).is("glance.image"),
-            prop("InstanceId", Str).is("nova.server"),
-            prop("InstanceType", Str).is("nova.flavor"),
-            prop("KernelId", Str).unimplemented(),
-            prop("KeyName", Str).is("nova.keypair"),
-            prop("NovaSchedulerHints", List).each(key_value()),
-            prop("RamDiskId", Str).unimplemented(),
-            prop("SecurityGroups", List),
-            prop("UserData", Str),
+            prop("ImageId", Str, "Name or ID of the image that servers boot from.").is(IMAGE),
+            prop(
+                "InstanceId",
+                Str,
+                "ID of an existing server that supplies whatever settings are not given here.",
+            )
+            .is(SERVER),
+            prop("InstanceType", Str, "Name or ID of the flavor of the servers.").is(FLAVOR),
+            prop("KernelId", Str, "Kernel image that servers boot with; not supported.")
+                .unimplemented(),
+            prop("KeyName", Str, "Name of the SSH key pair that is put on the servers.")
+                .is(KEY_PAIR),
+            prop(
+                "NovaSchedulerHints",
+                List,
+                "Hints for the scheduler of the compute service, as pairs of key and value.",
+            )
+            .each(key_value()),
+            prop("RamDiskId", Str, "RAM disk image that servers boot with; not supported.")
+                .unimplemented(),
+            prop(
+                "SecurityGroups",
+                List,
+                "Names of the security groups that filter the traffic of the servers.",
+            ),
+            prop("UserData", Str, "Script or other data that servers receive at their first boot."),
         ])
         .without_object()
         .replaced_if(|change| change.metadata_changed)

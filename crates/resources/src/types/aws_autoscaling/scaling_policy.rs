@@ -11,17 +11,17 @@ pub(super) fn scaling_policy() -> ResourceType {
         .about("A rule that resizes a scaling group when its signed URL is called.")
         .suspendable()
         .props([
-            prop("AdjustmentType", Str).required().updatable().one_of([
+            prop("AdjustmentType", Str, "Whether the adjustment is added to the size, replaces it, or is a percentage of it.").required().updatable().one_of([
                 "ChangeInCapacity",
                 "ExactCapacity",
                 "PercentChangeInCapacity",
             ]),
-            prop("AutoScalingGroupName", Str).required(),
-            prop("Cooldown", Int).updatable(),
-            prop("MinAdjustmentStep", Int).updatable().min(0),
-            prop("ScalingAdjustment", Int).required().updatable(),
+            prop("AutoScalingGroupName", Str, "Reference to the scaling group that the policy resizes.").required(),
+            prop("Cooldown", Int, "Seconds after an adjustment during which further ones are ignored; the group's own if omitted.").updatable(),
+            prop("MinAdjustmentStep", Int, "Fewest servers to add or remove when the adjustment is a percentage.").updatable().min(0),
+            prop("ScalingAdjustment", Int, "Number or percentage to grow by, negative to shrink, or the new size with `ExactCapacity`.").required().updatable(),
         ])
-        .attrs([attr("AlarmUrl", Str).uncached()])
+        .attrs([attr("AlarmUrl", Str, "Signed URL that runs the policy when it is called with POST.").uncached()])
         .with(with_user)
         .creates(|op| Box::pin(policy(op)))
         .reference(called_by_url)

@@ -13,9 +13,17 @@ pub(super) fn stack() -> ResourceType {
         .nested()
         .any_attribute()
         .props([
-            prop("Parameters", Map).updatable(),
-            prop("TemplateURL", Str).required().updatable(),
-            prop("TimeoutInMinutes", Int).updatable(),
+            prop("Parameters", Map, "Values for the parameters of the nested template.")
+                .updatable(),
+            prop("TemplateURL", Str, "URL of the template that the nested stack is made from.")
+                .required()
+                .updatable(),
+            prop(
+                "TimeoutInMinutes",
+                Int,
+                "Minutes that creating or updating the nested stack may take before it fails.",
+            )
+            .updatable(),
         ])
         .staged(next_stage)
         .reference(reference)

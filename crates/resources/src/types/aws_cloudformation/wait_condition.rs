@@ -10,11 +10,26 @@ pub(super) fn wait_condition() -> ResourceType {
         .about("A pause in stack creation until a handle has received enough signals.")
         .since("2014.1")
         .props([
-            prop("Count", Int).updatable().default(1).min(1),
-            prop("Handle", Str).required(),
-            prop("Timeout", Int).required().range(1, 43200),
+            prop("Count", Int, "Number of success signals to wait for.")
+                .updatable()
+                .default(1)
+                .min(1),
+            prop(
+                "Handle",
+                Str,
+                "Reference to the wait condition handle that receives the signals.",
+            )
+            .required(),
+            prop(
+                "Timeout",
+                Int,
+                "Seconds to wait for the signals before the resource fails, 43200 at most.",
+            )
+            .required()
+            .range(1, 43200),
         ])
-        .attrs([attr("Data", Str).uncached()])
+        .attrs([attr("Data", Str, "JSON text that maps the unique ID of each signal to its data.")
+            .uncached()])
         .creates(|op| Box::pin(signals::wait(op, &CONDITION)))
         .updates(|op| Box::pin(signals::wait(op, &CONDITION)))
         .deletes(|op| Box::pin(signals::forget(op, &CONDITION)))

@@ -12,19 +12,19 @@ pub(super) fn alarm() -> ResourceType {
         .about("An alarm on a metric, given in CloudWatch terms and kept by the alarming service.")
         .template("etc/heat/templates/AWS_CloudWatch_Alarm.yaml")
         .props([
-            prop("AlarmActions", List).updatable(),
-            prop("AlarmDescription", Str).updatable(),
-            prop("ComparisonOperator", Str).required().updatable().one_of(COMPARISONS),
-            prop("Dimensions", List).updatable(),
-            prop("EvaluationPeriods", Str).required().updatable(),
-            prop("InsufficientDataActions", List).updatable(),
-            prop("MetricName", Str).required().updatable(),
-            prop("Namespace", Str).updatable(),
-            prop("OKActions", List).updatable(),
-            prop("Period", Str).required().updatable(),
-            prop("Statistic", Str).required().updatable().one_of(STATISTICS),
-            prop("Threshold", Str).required().updatable(),
-            prop("Units", Str).updatable().one_of(UNITS),
+            prop("AlarmActions", List, "URLs called when the alarm fires, usually references to scaling policies.").updatable(),
+            prop("AlarmDescription", Str, "Free text that describes the alarm.").updatable(),
+            prop("ComparisonOperator", Str, "How the statistic is compared with the threshold.").required().updatable().one_of(COMPARISONS),
+            prop("Dimensions", List, "Metadata keys and values that a sample must have to be counted.").updatable(),
+            prop("EvaluationPeriods", Str, "Number of periods in a row in which the comparison must hold before the alarm fires.").required().updatable(),
+            prop("InsufficientDataActions", List, "URLs called when there are too few data to decide whether the alarm fires.").updatable(),
+            prop("MetricName", Str, "Name of the metric that the alarm watches.").required().updatable(),
+            prop("Namespace", Str, "CloudWatch namespace of the metric, which has no effect here.").updatable(),
+            prop("OKActions", List, "URLs called when the alarm is back to normal.").updatable(),
+            prop("Period", Str, "Seconds over which samples are combined into one statistic.").required().updatable(),
+            prop("Statistic", Str, "What is computed from the samples of a period.").required().updatable().one_of(STATISTICS),
+            prop("Threshold", Str, "Number that the statistic is compared with.").required().updatable(),
+            prop("Units", Str, "Unit of the metric, which has no effect here.").updatable().one_of(UNITS),
         ])
         .attrs([])
         .nested()

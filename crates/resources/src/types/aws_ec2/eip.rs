@@ -12,13 +12,19 @@ pub(super) fn eip() -> ResourceType {
         .about("A floating IP address, optionally tied to a server.")
         .service(Service::Compute)
         .props([
-            prop("Domain", Str)
+            prop("Domain", Str, "Scope of the address, of which there is only `vpc`.")
                 .one_of(["vpc"])
                 .deprecated("9.0.0")
                 .note("Every address is of the VPC kind; leave it out."),
-            prop("InstanceId", Str).updatable().is("nova.server"),
+            prop(
+                "InstanceId",
+                Str,
+                "ID of the server that the address leads to; it stays unbound if omitted.",
+            )
+            .updatable()
+            .is(SERVER),
         ])
-        .attrs([attr("AllocationId", Str)])
+        .attrs([attr("AllocationId", Str, "ID of the floating IP in the network service.")])
         .reference(|view| {
             let address = view.remote.as_map().and_then(|shown| shown.get("floating_ip_address"));
             address.cloned().unwrap_or_else(|| view.name.into())

@@ -16,10 +16,28 @@ pub(super) fn eip_association() -> ResourceType {
         .about("The tie between a floating IP address and a server or network interface.")
         .service(Service::Compute)
         .props([
-            prop("AllocationId", Str).updatable(),
-            prop("EIP", Str).updatable().is("ip_addr"),
-            prop("InstanceId", Str).updatable().is("nova.server"),
-            prop("NetworkInterfaceId", Str).updatable(),
+            prop(
+                "AllocationId",
+                Str,
+                "ID of the floating IP to bind, as an alternative to its address.",
+            )
+            .updatable(),
+            prop(
+                "EIP",
+                Str,
+                "Floating IP address to bind to the server, as an alternative to its ID.",
+            )
+            .updatable()
+            .is(IP_ADDR),
+            prop("InstanceId", Str, "ID of the server that the address leads to.")
+                .updatable()
+                .is(SERVER),
+            prop(
+                "NetworkInterfaceId",
+                Str,
+                "ID of the port that the address leads to, as an alternative to a server.",
+            )
+            .updatable(),
         ])
         .check(sides_fit)
         .replaced_if(changes_both_sides)

@@ -23,37 +23,37 @@ pub(super) fn instance() -> ResourceType {
         .checkable()
         .suspendable()
         .props([
-            prop("AvailabilityZone", Str),
+            prop("AvailabilityZone", Str, "Name of the availability zone in which the server is placed."),
             block_device_mappings(),
-            prop("DisableApiTermination", Str).unimplemented(),
-            prop("ImageId", Str).required().is("glance.image"),
-            prop("InstanceType", Str).required().updatable().is("nova.flavor"),
-            prop("KernelId", Str).unimplemented(),
-            prop("KeyName", Str).is("nova.keypair"),
-            prop("Monitoring", Bool).unimplemented(),
-            prop("NetworkInterfaces", List).updatable(),
-            prop("NovaSchedulerHints", List).each(key_value()),
-            prop("PlacementGroupName", Str).unimplemented(),
-            prop("PrivateIpAddress", Str).unimplemented(),
-            prop("RamDiskId", Str).unimplemented(),
-            prop("SecurityGroupIds", List),
-            prop("SecurityGroups", List),
-            prop("SourceDestCheck", Bool).unimplemented(),
-            prop("SubnetId", Str).updatable(),
-            prop("Tags", List).updatable().each(key_value()),
-            prop("Tenancy", Str).unimplemented().one_of(["dedicated", "default"]),
-            prop("UserData", Str),
-            prop("Volumes", List).default_empty().each(record([
-                prop("Device", Str).required(),
-                prop("VolumeId", Str).required().is("cinder.volume"),
+            prop("DisableApiTermination", Str, "Whether the server is protected from deletion through the API; not supported.").unimplemented(),
+            prop("ImageId", Str, "Name or ID of the image that the server boots from.").required().is(IMAGE),
+            prop("InstanceType", Str, "Name or ID of the flavor of the server; a change resizes it.").required().updatable().is(FLAVOR),
+            prop("KernelId", Str, "Kernel image that the server boots with; not supported.").unimplemented(),
+            prop("KeyName", Str, "Name of the SSH key pair that is put on the server.").is(KEY_PAIR),
+            prop("Monitoring", Bool, "Whether detailed monitoring of the server is on; not supported.").unimplemented(),
+            prop("NetworkInterfaces", List, "Ports of the server, as IDs or as maps with `NetworkInterfaceId` and `DeviceIndex`.").updatable(),
+            prop("NovaSchedulerHints", List, "Hints for the scheduler of the compute service, as pairs of key and value.").each(key_value()),
+            prop("PlacementGroupName", Str, "Placement group that the server joins; not supported.").unimplemented(),
+            prop("PrivateIpAddress", Str, "Fixed IP address of the server; not supported.").unimplemented(),
+            prop("RamDiskId", Str, "RAM disk image that the server boots with; not supported.").unimplemented(),
+            prop("SecurityGroupIds", List, "IDs of security groups that filter the traffic of the server."),
+            prop("SecurityGroups", List, "Names of security groups that filter the traffic of the server."),
+            prop("SourceDestCheck", Bool, "Whether traffic that is not from or to the server's own address is dropped; not supported.").unimplemented(),
+            prop("SubnetId", Str, "ID of the subnet on which the server gets a port.").updatable(),
+            prop("Tags", List, "Tags that the server gets as metadata.").updatable().each(key_value()),
+            prop("Tenancy", Str, "Whether the server has a host to itself; not supported.").unimplemented().one_of(["dedicated", "default"]),
+            prop("UserData", Str, "Script or other data that the server receives at its first boot."),
+            prop("Volumes", List, "Existing volumes that are attached once the server runs.").default_empty().each(record([
+                prop("Device", Str, "Device name under which the server sees the volume, such as `/dev/vdc`.").required(),
+                prop("VolumeId", Str, "ID of the volume to attach.").required().is(VOLUME),
             ])),
         ])
         .attrs([
-            attr("AvailabilityZone", Str),
-            attr("PrivateDnsName", Str),
-            attr("PrivateIp", Str),
-            attr("PublicDnsName", Str),
-            attr("PublicIp", Str),
+            attr("AvailabilityZone", Str, "Name of the availability zone in which the server is."),
+            attr("PrivateDnsName", Str, "First IP address of the server, in place of a private DNS name."),
+            attr("PrivateIp", Str, "First IP address of the server, or `0.0.0.0` if it has none."),
+            attr("PublicDnsName", Str, "First IP address of the server, in place of a public DNS name."),
+            attr("PublicIp", Str, "First IP address of the server, or `0.0.0.0` if it has none."),
         ])
         .finder(marker)
         .creates(|op| Box::pin(create(op)))
@@ -120,9 +120,9 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
 
 async fn new_server(op: &mut Op, networks: Json) -> Result<Json, OpError> {
     let image = op.nonempty_text("ImageId").unwrap_or_default().to_owned();
-    let image = lookup::find_id(op, "glance.image", &image).await?;
+    let image = lookup::find_id(op, IMAGE, &image).await?;
     let flavor = op.nonempty_text("InstanceType").unwrap_or_default().to_owned();
-    let flavor = lookup::find_id(op, "nova.flavor", &flavor).await?;
+    let flavor = lookup::find_id(op, FLAVOR, &flavor).await?;
     let text = op.nonempty_text("UserData").unwrap_or_default().to_owned();
     let data = UserData { format: "HEAT_CFNTOOLS", text: &text, login: Some("ec2-user") };
     let data = user_data::encoded(op, data).await?;
@@ -222,7 +222,7 @@ async fn change(op: &mut Op) -> Result<(), OpError> {
     }
     if op.changes("InstanceType") {
         let flavor = op.nonempty_text("InstanceType").unwrap_or_default().to_owned();
-        let flavor = lookup::find_id(op, "nova.flavor", &flavor).await?;
+        let flavor = lookup::find_id(op, FLAVOR, &flavor).await?;
         update::resize(op, &flavor).await?;
     }
     look::show(op).await.map(drop)

@@ -40,7 +40,10 @@ pub(crate) fn types() -> Vec<ResourceType> {
 
 /// A tag: one member of a list of keys with their values.
 pub(crate) fn key_value() -> Prop {
-    record([prop("Key", Str).required(), prop("Value", Str).required()])
+    record([
+        prop("Key", Str, "Name of the tag or scheduler hint.").required(),
+        prop("Value", Str, "Value of the tag or scheduler hint.").required(),
+    ])
 }
 
 /// The tags of something, as metadata: keys with their values.
@@ -57,16 +60,16 @@ fn pairs(properties: &Members, name: &str) -> Map<String, Json> {
 
 /// The disks that a server is made with.
 pub(crate) fn block_device_mappings() -> Prop {
-    prop("BlockDeviceMappings", List).each(record([
-        prop("DeviceName", Str).required(),
-        prop("Ebs", Map).members([
-            prop("DeleteOnTermination", Bool).default(true),
-            prop("Iops", Num).unimplemented(),
-            prop("SnapshotId", Str).is("cinder.snapshot"),
-            prop("VolumeSize", Str),
-            prop("VolumeType", Str).unimplemented(),
+    prop("BlockDeviceMappings", List, "Disks that the server is given when it is made, each from a volume snapshot.").each(record([
+        prop("DeviceName", Str, "Device name under which the server sees the disk, such as `/dev/vdc`.").required(),
+        prop("Ebs", Map, "Volume that is made for the disk.").members([
+            prop("DeleteOnTermination", Bool, "Whether the volume is deleted together with the server.").default(true),
+            prop("Iops", Num, "Input and output operations per second that the volume should offer; not supported.").unimplemented(),
+            prop("SnapshotId", Str, "ID of the snapshot that the volume is made from.").is(VOLUME_SNAPSHOT),
+            prop("VolumeSize", Str, "Size of the volume in GiB; that of the snapshot if omitted."),
+            prop("VolumeType", Str, "Storage type of the volume; not supported.").unimplemented(),
         ]),
-        prop("NoDevice", Map).unimplemented(),
-        prop("VirtualName", Str).unimplemented(),
+        prop("NoDevice", Map, "Marks a device of the image that is to be left out; not supported.").unimplemented(),
+        prop("VirtualName", Str, "Name of an ephemeral disk, such as `ephemeral0`; not supported.").unimplemented(),
     ]))
 }

@@ -13,14 +13,14 @@ pub(super) fn network_interface() -> ResourceType {
         .about("A port on a VPC's subnet that a server can be given.")
         .service(Service::Network)
         .props([
-            prop("Description", Str),
-            prop("GroupSet", List).updatable(),
-            prop("PrivateIpAddress", Str),
-            prop("SourceDestCheck", Bool).unimplemented(),
-            prop("SubnetId", Str).required().is("neutron.subnet"),
-            prop("Tags", List).each(key_value().unimplemented()),
+            prop("Description", Str, "Free text that describes the network interface."),
+            prop("GroupSet", List, "IDs or names of security groups of the port; the project's default group if omitted.").updatable(),
+            prop("PrivateIpAddress", Str, "Fixed IP address of the port; one is picked from the subnet if omitted."),
+            prop("SourceDestCheck", Bool, "Whether traffic that is not from or to the port's own address is dropped; not supported.").unimplemented(),
+            prop("SubnetId", Str, "Name or ID of the subnet that the port takes its address from.").required().is(SUBNET),
+            prop("Tags", List, "Key and value labels of the network interface; tags are not supported.").each(key_value().unimplemented()),
         ])
-        .attrs([attr("PrivateIpAddress", Str)])
+        .attrs([attr("PrivateIpAddress", Str, "Fixed IP address of the port.")])
         .finder(by_name)
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
@@ -38,8 +38,8 @@ pub(super) fn network_interface() -> ResourceType {
                 .field("GroupSet", "security_groups")
                 .unsent(["Description", "PrivateIpAddress", "SubnetId", "SourceDestCheck", "Tags"])
                 .constant_field("admin_state_up", true)
-                .finds("GroupSet", "neutron.security_group")
-                .finds("SubnetId", "neutron.subnet")
+                .finds("GroupSet", SECURITY_GROUP)
+                .finds("SubnetId", SUBNET)
                 .readiness(built()),
         )
 }
@@ -63,7 +63,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
     let Some(spec) = op.rest_spec() else { return Ok(()) };
     let mut fields: Fields<String, Json> = rest::changed_fields(op, &spec);
     if fields.get("security_groups").is_some_and(Json::is_null) {
-        let group = lookup::find_id(op, "neutron.security_group", "default").await?;
+        let group = lookup::find_id(op, SECURITY_GROUP, "default").await?;
         fields.insert("security_groups".into(), json!([&*group]));
     }
     rest::update_with(op, fields).await

@@ -13,8 +13,9 @@ pub(super) fn route_table() -> ResourceType {
         .service(Service::Network)
         .since("2014.1")
         .props([
-            prop("Tags", List).each(key_value().unimplemented()),
-            prop("VpcId", Str).required(),
+            prop("Tags", List, "Key and value labels of the route table; tags are not supported.")
+                .each(key_value().unimplemented()),
+            prop("VpcId", Str, "ID of the VPC that the route table belongs to.").required(),
         ])
         .finder(by_name)
         .creates(|op| Box::pin(create(op)))

@@ -13,10 +13,11 @@ pub(super) fn security_group() -> ResourceType {
     ResourceType::new("AWS::EC2::SecurityGroup")
         .about("A set of IPv4 rules that say which traffic may reach and leave a server.")
         .props([
-            prop("GroupDescription", Str).required(),
+            prop("GroupDescription", Str, "Free text that describes the security group.")
+                .required(),
             rules("SecurityGroupEgress"),
             rules("SecurityGroupIngress"),
-            prop("VpcId", Str),
+            prop("VpcId", Str, "ID of the VPC that the security group is meant for."),
         ])
         .finder(by_name)
         .updates(|op| Box::pin(update(op)))
@@ -56,7 +57,7 @@ async fn set_rules(op: &mut Op) -> Result<(), OpError> {
 async fn converted(op: &mut Op, rule: &Members) -> Result<Fields<String, Json>, OpError> {
     let remote = match text(rule, "SourceSecurityGroupId").or(text(rule, "SourceSecurityGroupName"))
     {
-        Some(name) => Some(lookup::find_id(op, "neutron.security_group", name).await?),
+        Some(name) => Some(lookup::find_id(op, SECURITY_GROUP, name).await?),
         None => None,
     };
     let port = |name: &str| text(rule, name).filter(|port| !port.starts_with('-'));
@@ -75,13 +76,36 @@ async fn converted(op: &mut Op, rule: &Members) -> Result<Fields<String, Json>, 
 }
 
 fn rules(name: &'static str) -> Prop {
-    prop(name, List).updatable().each(record([
-        prop("CidrIp", Str),
-        prop("FromPort", Str),
-        prop("IpProtocol", Str),
-        prop("SourceSecurityGroupId", Str),
-        prop("SourceSecurityGroupName", Str),
-        prop("SourceSecurityGroupOwnerId", Str).unimplemented(),
-        prop("ToPort", Str),
-    ]))
+    prop(name, List, "Rules for the traffic that is allowed in this direction.").updatable().each(
+        record([
+            prop(
+                "CidrIp",
+                Str,
+                "IPv4 range of the other side, such as `10.0.0.0/8`; any address if omitted.",
+            ),
+            prop("FromPort", Str, "First port of the range, or the ICMP type; any if negative."),
+            prop(
+                "IpProtocol",
+                Str,
+                "Protocol that is allowed, such as `tcp`, `udp` or `icmp`; `-1` means any.",
+            ),
+            prop(
+                "SourceSecurityGroupId",
+                Str,
+                "ID of the security group whose members are the other side.",
+            ),
+            prop(
+                "SourceSecurityGroupName",
+                Str,
+                "Name of the security group whose members are the other side.",
+            ),
+            prop(
+                "SourceSecurityGroupOwnerId",
+                Str,
+                "Account that owns the security group of the other side, which has no effect here.",
+            )
+            .unimplemented(),
+            prop("ToPort", Str, "Last port of the range, or the ICMP code; any if negative."),
+        ]),
+    )
 }

@@ -12,12 +12,21 @@ pub(super) fn subnet() -> ResourceType {
         .about("A block of addresses in a VPC, connected to the VPC's router.")
         .service(Service::Network)
         .props([
-            prop("AvailabilityZone", Str),
-            prop("CidrBlock", Str).required(),
-            prop("Tags", List).each(key_value().unimplemented()),
-            prop("VpcId", Str).required(),
+            prop(
+                "AvailabilityZone",
+                Str,
+                "Name of the availability zone that the subnet is meant for.",
+            ),
+            prop("CidrBlock", Str, "IPv4 range of the subnet, such as `10.0.1.0/24`.").required(),
+            prop("Tags", List, "Key and value labels of the subnet; tags are not supported.")
+                .each(key_value().unimplemented()),
+            prop("VpcId", Str, "ID of the VPC that the subnet belongs to.").required(),
         ])
-        .attrs([attr("AvailabilityZone", Str)])
+        .attrs([attr(
+            "AvailabilityZone",
+            Str,
+            "Name of the availability zone as given in the template.",
+        )])
         .finder(by_name)
         .deletes(|op| Box::pin(remove(op)))
         .attributes(|view, name, path| {

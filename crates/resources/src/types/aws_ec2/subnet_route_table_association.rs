@@ -11,8 +11,11 @@ pub(super) fn subnet_route_table_association() -> ResourceType {
         .about("The move of a subnet from its VPC's router to the router of a route table.")
         .service(Service::Network)
         .props([
-            prop("RouteTableId", Str).required(),
-            prop("SubnetId", Str).required().is("neutron.subnet"),
+            prop("RouteTableId", Str, "ID of the route table whose router the subnet moves to.")
+                .required(),
+            prop("SubnetId", Str, "Name or ID of the subnet that is moved to the route table.")
+                .required()
+                .is(SUBNET),
         ])
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(remove(op)))
@@ -30,7 +33,7 @@ async fn usual_router(op: &mut Op, subnet: &str) -> Result<Option<String>, OpErr
 async fn create(op: &mut Op) -> Result<(), OpError> {
     let [table, subnet] =
         ["RouteTableId", "SubnetId"].map(|name| op.text(name).unwrap_or_default().to_owned());
-    let subnet = lookup::find_id(op, "neutron.subnet", &subnet).await?;
+    let subnet = lookup::find_id(op, SUBNET, &subnet).await?;
     // Whatever is done of it, a delete puts the subnet back where it was.
     op.set_id(format!("{table}:{subnet}"));
     if let Some(router) = usual_router(op, &subnet).await? {

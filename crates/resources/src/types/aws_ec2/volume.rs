@@ -16,10 +16,24 @@ pub(super) fn volume() -> ResourceType {
         .checkable()
         .snapshot_on_delete()
         .props([
-            prop("AvailabilityZone", Str).required().immutable(),
-            prop("Size", Int).immutable().min(1),
-            prop("SnapshotId", Str).immutable().is("cinder.backup"),
-            prop("Tags", List).immutable().each(key_value()),
+            prop(
+                "AvailabilityZone",
+                Str,
+                "Name of the availability zone in which the volume is made.",
+            )
+            .required()
+            .immutable(),
+            prop("Size", Int, "Size of the volume in GiB.").immutable().min(1),
+            prop(
+                "SnapshotId",
+                Str,
+                "ID of the volume backup that is restored into the new volume.",
+            )
+            .immutable()
+            .is(VOLUME_BACKUP),
+            prop("Tags", List, "Tags that the volume gets as metadata.")
+                .immutable()
+                .each(key_value()),
         ])
         .finder(marker)
         .creates(|op| Box::pin(create(op)))

@@ -11,9 +11,9 @@ pub(super) fn volume_attachment() -> ResourceType {
         .about("The attachment of a volume to a server as a device.")
         .service(Service::Volume)
         .props([
-            prop("Device", Str).required().immutable().pattern("/dev/vd[b-z]"),
-            prop("InstanceId", Str).required().immutable().is("nova.server"),
-            prop("VolumeId", Str).required().immutable().is("cinder.volume"),
+            prop("Device", Str, "Device name under which the server sees the volume, from `/dev/vdb` to `/dev/vdz`.").required().immutable().pattern("/dev/vd[b-z]"),
+            prop("InstanceId", Str, "ID of the server that the volume is attached to.").required().immutable().is(SERVER),
+            prop("VolumeId", Str, "ID of the volume to attach.").required().immutable().is(VOLUME),
         ])
         .finder(|op| Some(attaching::marker(&place(op))))
         .creates(|op| Box::pin(create(op)))

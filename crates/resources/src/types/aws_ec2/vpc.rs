@@ -13,12 +13,17 @@ pub(super) fn vpc() -> ResourceType {
         .about("A private network together with its router.")
         .service(Service::Network)
         .props([
-            prop("CidrBlock", Str),
-            prop("InstanceTenancy", Str)
-                .unimplemented()
-                .default("default")
-                .one_of(["default", "dedicated"]),
-            prop("Tags", List).each(key_value().unimplemented()),
+            prop("CidrBlock", Str, "IPv4 range that the subnets of the VPC are meant to be from."),
+            prop(
+                "InstanceTenancy",
+                Str,
+                "Whether servers in the VPC have hosts to themselves; not supported.",
+            )
+            .unimplemented()
+            .default("default")
+            .one_of(["default", "dedicated"]),
+            prop("Tags", List, "Key and value labels of the VPC; tags are not supported.")
+                .each(key_value().unimplemented()),
         ])
         .finder(by_name)
         .deletes(|op| Box::pin(remove(op)))

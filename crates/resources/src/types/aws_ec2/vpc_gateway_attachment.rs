@@ -12,9 +12,14 @@ pub(super) fn vpc_gateway_attachment() -> ResourceType {
         .about("The connection of a VPC's routers to the external network.")
         .service(Service::Network)
         .props([
-            prop("InternetGatewayId", Str),
-            prop("VpcId", Str).required(),
-            prop("VpnGatewayId", Str).unimplemented(),
+            prop(
+                "InternetGatewayId",
+                Str,
+                "Reference to the internet gateway that the VPC is connected through.",
+            ),
+            prop("VpcId", Str, "ID of the VPC whose route tables get the way out.").required(),
+            prop("VpnGatewayId", Str, "VPN gateway to connect the VPC to; not supported.")
+                .unimplemented(),
         ])
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(remove(op)))

@@ -11,33 +11,33 @@ pub(super) fn load_balancer() -> ResourceType {
         .about("A load balancer that runs as a HAProxy server in a nested stack.")
         .nested()
         .props([
-            prop("AppCookieStickinessPolicy", Str).unimplemented(),
-            prop("AvailabilityZones", List).required(),
-            prop("HealthCheck", Map).members([
-                prop("HealthyThreshold", Int).required(),
-                prop("Interval", Int).required(),
-                prop("Target", Str).required(),
-                prop("Timeout", Int).required(),
-                prop("UnhealthyThreshold", Int).required(),
+            prop("AppCookieStickinessPolicy", Str, "Session stickiness by a cookie of the application; not supported.").unimplemented(),
+            prop("AvailabilityZones", List, "Names of the availability zones that the load balancer serves.").required(),
+            prop("HealthCheck", Map, "How members are tested; they are never tested if omitted.").members([
+                prop("HealthyThreshold", Int, "Number of good answers in a row after which a member counts as healthy.").required(),
+                prop("Interval", Int, "Seconds between two health checks of a member.").required(),
+                prop("Target", Str, "Protocol, port and path that are checked, such as `HTTP:80/`.").required(),
+                prop("Timeout", Int, "Seconds after which a check without an answer fails; not more than the interval.").required(),
+                prop("UnhealthyThreshold", Int, "Number of failed checks in a row after which a member counts as unhealthy.").required(),
             ]),
-            prop("Instances", List).updatable(),
-            prop("LBCookieStickinessPolicy", Str).unimplemented(),
-            prop("Listeners", List).required().each(record([
-                prop("InstancePort", Int).required(),
-                prop("LoadBalancerPort", Int).required(),
-                prop("PolicyNames", List).unimplemented(),
-                prop("Protocol", Str).required().one_of(["TCP", "HTTP"]),
-                prop("SSLCertificateId", Str).unimplemented(),
+            prop("Instances", List, "IDs of the servers among which requests are distributed.").updatable(),
+            prop("LBCookieStickinessPolicy", Str, "Session stickiness by a cookie of the load balancer; not supported.").unimplemented(),
+            prop("Listeners", List, "Ports that the load balancer listens on, of which the first one is used.").required().each(record([
+                prop("InstancePort", Int, "Port on the servers that requests are passed on to.").required(),
+                prop("LoadBalancerPort", Int, "Port on which the load balancer accepts requests.").required(),
+                prop("PolicyNames", List, "Policies that apply to the listener; not supported.").unimplemented(),
+                prop("Protocol", Str, "Protocol of the requests, `TCP` or `HTTP`.").required().one_of(["TCP", "HTTP"]),
+                prop("SSLCertificateId", Str, "Certificate with which the listener offers TLS; not supported.").unimplemented(),
             ])),
-            prop("SecurityGroups", List).updatable(),
-            prop("Subnets", List).unimplemented(),
+            prop("SecurityGroups", List, "Security groups that filter the traffic of the load balancer.").updatable(),
+            prop("Subnets", List, "Subnets to which the load balancer is connected; not supported.").unimplemented(),
         ])
         .attrs([
-            attr("CanonicalHostedZoneName", Str),
-            attr("CanonicalHostedZoneNameID", Str),
-            attr("DNSName", Str),
-            attr("SourceSecurityGroup.GroupName", Str),
-            attr("SourceSecurityGroup.OwnerAlias", Str),
+            attr("CanonicalHostedZoneName", Str, "DNS zone of the load balancer, which is empty here."),
+            attr("CanonicalHostedZoneNameID", Str, "ID of the DNS zone of the load balancer, which is empty here."),
+            attr("DNSName", Str, "IP address under which the load balancer is reached."),
+            attr("SourceSecurityGroup.GroupName", Str, "Security group that the load balancer's requests come from, which is empty here."),
+            attr("SourceSecurityGroup.OwnerAlias", Str, "Owner of the security group that requests come from, which is empty here."),
         ])
         .check(haproxy::check)
         .staged(|group| {

@@ -12,11 +12,20 @@ pub(super) fn access_key() -> ResourceType {
     ResourceType::new("AWS::IAM::AccessKey")
         .about("An EC2 key pair with which a stack's user signs requests.")
         .props([
-            prop("Serial", Int).unimplemented(),
-            prop("Status", Str).unimplemented().one_of(["Active", "Inactive"]),
-            prop("UserName", Str).required(),
+            prop("Serial", Int, "Number whose increase asks for a new key; not supported.")
+                .unimplemented(),
+            prop("Status", Str, "Whether the key may be used or is switched off; not supported.")
+                .unimplemented()
+                .one_of(["Active", "Inactive"]),
+            prop("UserName", Str, "Reference to the user of the stack whom the key belongs to.")
+                .required(),
         ])
-        .attrs([attr("SecretAccessKey", Str).uncached(), attr("UserName", Str).uncached()])
+        .attrs([
+            attr("SecretAccessKey", Str, "Secret half of the key with which requests are signed.")
+                .uncached(),
+            attr("UserName", Str, "Reference to the user of the stack, as given in the template.")
+                .uncached(),
+        ])
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(remove(op)))
         .attributes(attribute)

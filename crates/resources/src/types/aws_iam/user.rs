@@ -11,10 +11,10 @@ pub(super) fn user() -> ResourceType {
         .about("A user of the stack who can be allowed to read some of its resources.")
         .suspendable()
         .props([
-            prop("Groups", List),
-            prop("LoginProfile", Map).members([prop("Password", Str)]),
-            prop("Path", Str),
-            prop("Policies", List),
+            prop("Groups", List, "Names of groups that the user should join, which have no effect here."),
+            prop("LoginProfile", Map, "Password login of the user, with which a password can be set.").members([prop("Password", Str, "Password of the user; a random one if omitted.")]),
+            prop("Path", Str, "Path that the user name is filed under, which has no effect here."),
+            prop("Policies", List, "References to access policies that say which resources the user may read; all if omitted."),
         ])
         .with(with_user)
         .creates(|op| Box::pin(create(op)))

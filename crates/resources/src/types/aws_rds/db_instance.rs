@@ -11,17 +11,17 @@ pub(super) fn db_instance() -> ResourceType {
         .about("A server with a MySQL database on it, made by a nested stack.")
         .template("etc/heat/templates/AWS_RDS_DBInstance.yaml")
         .props([
-            prop("AllocatedStorage", Str).required().updatable(),
-            prop("DBInstanceClass", Str).required().updatable(),
-            prop("DBName", Str).required().updatable(),
-            prop("DBSecurityGroups", List).updatable(),
-            prop("Engine", Str).required().updatable().one_of(["MySQL"]),
-            prop("KeyName", Str).updatable(),
-            prop("MasterUserPassword", Str).required().updatable(),
-            prop("MasterUsername", Str).required().updatable(),
-            prop("Port", Str).updatable(),
+            prop("AllocatedStorage", Str, "Size of the database storage in GB, which has no effect here.").required().updatable(),
+            prop("DBInstanceClass", Str, "Size of the database server, such as `db.m1.small`, from which its flavor follows.").required().updatable(),
+            prop("DBName", Str, "Name of the database that is made on the server.").required().updatable(),
+            prop("DBSecurityGroups", List, "Security groups that say who may reach the database, which have no effect here.").updatable(),
+            prop("Engine", Str, "Database software on the server, of which there is only `MySQL`.").required().updatable().one_of(["MySQL"]),
+            prop("KeyName", Str, "Name of the SSH key pair that is put on the server.").updatable(),
+            prop("MasterUserPassword", Str, "Password of the database user with all rights.").required().updatable(),
+            prop("MasterUsername", Str, "Name of the database user with all rights.").required().updatable(),
+            prop("Port", Str, "TCP port on which the database is reached; 3306 if omitted.").updatable(),
         ])
-        .attrs([attr("Endpoint.Address", None), attr("Endpoint.Port", None)])
+        .attrs([attr("Endpoint.Address", None, "IP address under which the database is reached."), attr("Endpoint.Port", None, "TCP port on which the database is reached.")])
         .nested()
         .staged(|group| shipped::stage(TEMPLATE, group))
         .reference(shipped::reference)

@@ -13,7 +13,12 @@ pub(super) fn bucket() -> ResourceType {
         .about("An object store container, described in S3 terms.")
         .service(Service::ObjectStore)
         .props([
-            prop("AccessControl", Str).one_of([
+            prop(
+                "AccessControl",
+                Str,
+                "Canned access list that says who else may read or write the bucket.",
+            )
+            .one_of([
                 "Private",
                 "PublicRead",
                 "PublicReadWrite",
@@ -21,11 +26,30 @@ pub(super) fn bucket() -> ResourceType {
                 "BucketOwnerRead",
                 "BucketOwnerFullControl",
             ]),
-            prop("Tags", List).each(key_value()),
-            prop("WebsiteConfiguration", Map)
-                .members([prop("ErrorDocument", Str), prop("IndexDocument", Str)]),
+            prop("Tags", List, "Key and value labels that are kept as metadata of the container.")
+                .each(key_value()),
+            prop(
+                "WebsiteConfiguration",
+                Map,
+                "Pages with which the bucket is served as a static website.",
+            )
+            .members([
+                prop(
+                    "ErrorDocument",
+                    Str,
+                    "Suffix of the object that is shown for requests that fail.",
+                ),
+                prop(
+                    "IndexDocument",
+                    Str,
+                    "Name of the object that is shown for requests to a directory.",
+                ),
+            ]),
         ])
-        .attrs([attr("DomainName", Str), attr("WebsiteURL", Str)])
+        .attrs([
+            attr("DomainName", Str, "Host name of the object store that has the bucket."),
+            attr("WebsiteURL", Str, "URL under which the contents of the bucket are reached."),
+        ])
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(remove(op)))
         .on(OperationKind::Check, |op| Box::pin(common::look(op)))

@@ -12,17 +12,28 @@ pub(super) fn generic_container() -> ResourceType {
         .entity("containers")
         .since("6.0.0")
         .props([
-            prop("name", Str),
-            prop("secrets", List).each(record([
-                prop("name", Str).required(),
-                prop("ref", Str).required().is("barbican.secret"),
-            ])),
+            prop("name", Str, "Readable name of the container."),
+            prop("secrets", List, "Secrets that are put in the container, each only once.").each(
+                record([
+                    prop("name", Str, "Name under which the container lists the secret.")
+                        .required(),
+                    prop("ref", Str, "Reference URL of the secret.").required().is(SECRET),
+                ]),
+            ),
         ])
         .attrs([
-            attr("consumers", List),
-            attr("container_ref", Str),
-            attr("secret_refs", Map),
-            attr("status", Str),
+            attr(
+                "consumers",
+                List,
+                "Services that have registered their use of the container, with their URLs.",
+            ),
+            attr(
+                "container_ref",
+                Str,
+                "Reference URL of the container, under which other services find it.",
+            ),
+            attr("secret_refs", Map, "Map from the name of each secret to its reference URL."),
+            attr("status", Str, "State of the container in the key manager, such as `ACTIVE`."),
         ])
         .check(no_secret_twice)
         .with(container)
@@ -43,8 +54,9 @@ fn no_secret_twice(members: &Members) -> Result<(), PropertyError> {
     let number = refs.len();
     refs.sort_unstable();
     refs.dedup();
-    match refs.len() == number {
-        true => Ok(()),
-        false => Err(PropertyError::new("Duplicate refs are not allowed.")),
+    if refs.len() == number {
+        Ok(())
+    } else {
+        Err(PropertyError::new("Duplicate refs are not allowed."))
     }
 }

@@ -18,33 +18,33 @@ pub(super) fn order() -> ResourceType {
         .entity("orders")
         .since("2014.2")
         .props([
-            prop("algorithm", Str),
-            prop("bit_length", Int),
-            prop("ca_id", Str).since("5.0.0"),
-            prop("expiration", Str).is("expiration"),
-            prop("mode", Str),
-            prop("name", Str),
-            prop("pass_phrase", Str).since("5.0.0"),
-            prop("payload_content_type", Str),
-            prop("profile", Str).since("5.0.0"),
-            prop("request_data", Str).since("5.0.0"),
-            prop("request_type", Str).one_of(["stored-key", "simple-cmc", "custom"]).since("5.0.0"),
-            prop("source_container_ref", Str).is("barbican.container").since("5.0.0"),
-            prop("subject_dn", Str).since("5.0.0"),
-            prop("type", Str)
+            prop("algorithm", Str, "Algorithm that the ordered key is for, such as `aes` or `rsa`."),
+            prop("bit_length", Int, "Length of the ordered key in bits."),
+            prop("ca_id", Str, "ID of the certificate authority that is to issue the certificate.").since("5.0.0"),
+            prop("expiration", Str, "ISO 8601 time after which the ordered secret can no longer be used.").is(EXPIRATION),
+            prop("mode", Str, "Block cipher mode that the ordered key is for, such as `cbc`."),
+            prop("name", Str, "Readable name that the ordered secret gets."),
+            prop("pass_phrase", Str, "Passphrase with which the private key of the ordered pair is protected.").since("5.0.0"),
+            prop("payload_content_type", Str, "Media type of the ordered secret, such as `application/octet-stream`."),
+            prop("profile", Str, "Certificate profile of the authority, which decides what the certificate may be used for.").since("5.0.0"),
+            prop("request_data", Str, "Base64-encoded certificate signing request or other data for the authority.").since("5.0.0"),
+            prop("request_type", Str, "Form of the certificate request, such as `stored-key` for one with a stored key.").one_of(["stored-key", "simple-cmc", "custom"]).since("5.0.0"),
+            prop("source_container_ref", Str, "Reference URL of the container with the key pair that is to be certified.").is(SECRET_CONTAINER).since("5.0.0"),
+            prop("subject_dn", Str, "Distinguished name of the certificate's subject, such as `CN=example.org`.").since("5.0.0"),
+            prop("type", Str, "What is ordered: a symmetric key, an asymmetric key pair or a certificate.")
                 .required()
                 .one_of(["key", "asymmetric", "certificate"])
                 .since("5.0.0"),
         ])
         .attrs([
-            attr("certificate", Str).since("5.0.0"),
-            attr("container_ref", Str).since("5.0.0"),
-            attr("intermediates", Str).since("5.0.0"),
-            attr("order_ref", Str),
-            attr("private_key", Str).since("5.0.0"),
-            attr("public_key", Str).since("5.0.0"),
-            attr("secret_ref", Str),
-            attr("status", Str),
+            attr("certificate", Str, "Payload of the issued certificate, once it is there.").since("5.0.0"),
+            attr("container_ref", Str, "Reference URL of the container with the ordered key pair or certificate.").since("5.0.0"),
+            attr("intermediates", Str, "Payload of the intermediate certificates of the chain.").since("5.0.0"),
+            attr("order_ref", Str, "Reference URL of the order in the key manager."),
+            attr("private_key", Str, "Payload of the private key of the ordered pair.").since("5.0.0"),
+            attr("public_key", Str, "Payload of the public key of the ordered pair.").since("5.0.0"),
+            attr("secret_ref", Str, "Reference URL of the ordered symmetric key."),
+            attr("status", Str, "State of the order, such as `ACTIVE` when it has been carried out."),
         ])
         .check(check)
         .finder(by_name)

@@ -10,16 +10,31 @@ pub(super) fn rsa_container() -> ResourceType {
         .entity("containers")
         .since("6.0.0")
         .props([
-            prop("name", Str),
-            prop("private_key_passphrase_ref", Str).is("barbican.secret"),
-            prop("private_key_ref", Str).is("barbican.secret"),
-            prop("public_key_ref", Str).is("barbican.secret"),
+            prop("name", Str, "Readable name of the container."),
+            prop(
+                "private_key_passphrase_ref",
+                Str,
+                "Reference URL of the secret with the passphrase of the private key.",
+            )
+            .is(SECRET),
+            prop("private_key_ref", Str, "Reference URL of the secret with the private key.")
+                .is(SECRET),
+            prop("public_key_ref", Str, "Reference URL of the secret with the public key.")
+                .is(SECRET),
         ])
         .attrs([
-            attr("consumers", List),
-            attr("container_ref", Str),
-            attr("secret_refs", Map),
-            attr("status", Str),
+            attr(
+                "consumers",
+                List,
+                "Services that have registered their use of the container, with their URLs.",
+            ),
+            attr(
+                "container_ref",
+                Str,
+                "Reference URL of the container, under which other services find it.",
+            ),
+            attr("secret_refs", Map, "Map from the name of each secret to its reference URL."),
+            attr("status", Str, "State of the container in the key manager, such as `ACTIVE`."),
         ])
         .with(container)
         .adjust_fields(|op, _, fields| refer(op, fields, "rsa", &REFS))

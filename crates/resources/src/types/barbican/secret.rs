@@ -13,20 +13,20 @@ pub(super) fn secret() -> ResourceType {
         .entity("secrets")
         .since("2014.2")
         .props([
-            prop("algorithm", Str),
-            prop("bit_length", Int).min(0),
-            prop("expiration", Str).is("expiration"),
-            prop("mode", Str),
-            prop("name", Str),
-            prop("payload", Str),
-            prop("payload_content_encoding", Str).one_of(["base64"]),
-            prop("payload_content_type", Str).one_of(["text/plain", "application/octet-stream"]),
-            prop("secret_type", Str)
+            prop("algorithm", Str, "Algorithm that the secret is used with, such as `aes`, for information only."),
+            prop("bit_length", Int, "Length of the secret in bits, for information only.").min(0),
+            prop("expiration", Str, "ISO 8601 time after which the secret can no longer be read.").is(EXPIRATION),
+            prop("mode", Str, "Block cipher mode that the secret is used with, such as `cbc`, for information only."),
+            prop("name", Str, "Readable name of the secret."),
+            prop("payload", Str, "Confidential data themselves, as text."),
+            prop("payload_content_encoding", Str, "Encoding of a binary payload, required for `application/octet-stream`.").one_of(["base64"]),
+            prop("payload_content_type", Str, "Media type of the payload, required if there is a payload.").one_of(["text/plain", "application/octet-stream"]),
+            prop("secret_type", Str, "Kind of data the secret holds, such as a private key or a passphrase.")
                 .default("opaque")
                 .one_of(["symmetric", "public", "private", "certificate", "passphrase", "opaque"])
                 .since("5.0.0"),
         ])
-        .attrs([attr("decrypted_payload", Str), attr("status", Str)])
+        .attrs([attr("decrypted_payload", Str, "Confidential data in plain form, as they were stored."), attr("status", Str, "State of the secret in the key manager, such as `ACTIVE`.")])
         .check(check)
         .attributes(|view, name, path| {
             // What was put in is what comes out.

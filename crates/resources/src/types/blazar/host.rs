@@ -13,22 +13,22 @@ pub(super) fn host() -> ResourceType {
         .service(Service::Reservation)
         .entity("host")
         .since("12.0.0")
-        .props([prop("extra_capability", Map), prop("name", Str).required()])
+        .props([prop("extra_capability", Map, "Further properties of the host by which leases can choose it, as keys with values."), prop("name", Str, "Host name of the hypervisor that is made reservable.").required()])
         .attrs([
-            attr("cpu_info", Map),
-            attr("created_at", Str),
-            attr("extra_capability", Map),
-            attr("hypervisor_hostname", Str),
-            attr("hypervisor_type", Str),
-            attr("hypervisor_version", Int),
-            attr("local_gb", Int),
-            attr("memory_mb", Int),
-            attr("reservable", Bool),
-            attr("service_name", Str),
-            attr("status", Str),
-            attr("trust_id", Str),
-            attr("updated_at", Str),
-            attr("vcpus", Int),
+            attr("cpu_info", Map, "Model, features and topology of the processors of the host."),
+            attr("created_at", Str, "Time at which the host was made reservable."),
+            attr("extra_capability", Map, "Further properties by which leases can choose the host, as given in the template."),
+            attr("hypervisor_hostname", Str, "Host name of the hypervisor in the compute service."),
+            attr("hypervisor_type", Str, "Kind of hypervisor that runs on the host, such as `QEMU`."),
+            attr("hypervisor_version", Int, "Version of the hypervisor software, as a number."),
+            attr("local_gb", Int, "Size of the local disk of the host in GiB."),
+            attr("memory_mb", Int, "Memory of the host in MiB."),
+            attr("reservable", Bool, "Whether new leases may include the host."),
+            attr("service_name", Str, "Name of the compute service on the host."),
+            attr("status", Str, "State of the host in the reservation service."),
+            attr("trust_id", Str, "ID of the trust with which the reservation service acts on the host."),
+            attr("updated_at", Str, "Time of the last change to the host."),
+            attr("vcpus", Int, "Number of virtual CPUs that the host offers."),
         ])
         .attributes(|view, name, path| {
             if name != "extra_capability" {

@@ -17,14 +17,32 @@ pub(super) fn encrypted_volume_type() -> ResourceType {
         .detects_drift()
         .since("5.0.0")
         .props([
-            prop("cipher", Str).updatable().one_of(["aes-xts-plain64", "aes-cbc-essiv"]),
-            prop("control_location", Str)
-                .updatable()
-                .default("front-end")
-                .one_of(["front-end", "back-end"]),
-            prop("key_size", Int).updatable(),
-            prop("provider", Str).required().updatable(),
-            prop("volume_type", Str).required().is("cinder.vtype"),
+            prop(
+                "cipher",
+                Str,
+                "Algorithm and mode of the encryption; the provider's own choice if omitted.",
+            )
+            .updatable()
+            .one_of(["aes-xts-plain64", "aes-cbc-essiv"]),
+            prop(
+                "control_location",
+                Str,
+                "Whether the compute service (`front-end`) or the storage (`back-end`) encrypts.",
+            )
+            .updatable()
+            .default("front-end")
+            .one_of(["front-end", "back-end"]),
+            prop("key_size", Int, "Length of the encryption key in bits, such as 256.").updatable(),
+            prop(
+                "provider",
+                Str,
+                "Encryption format, such as `luks`, or class that carries it out.",
+            )
+            .required()
+            .updatable(),
+            prop("volume_type", Str, "Name or ID of the volume type whose volumes are encrypted.")
+                .required()
+                .is(VOLUME_TYPE),
         ])
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
@@ -51,7 +69,7 @@ fn fields(op: &Op, with_nulls: bool) -> Map<String, Json> {
 /// A volume type has one encryption at most; the id is the type's.
 async fn create(op: &mut Op) -> Result<(), OpError> {
     let kind = op.nonempty_text("volume_type").unwrap_or_default().to_owned();
-    let kind = lookup::find_id(op, "cinder.vtype", &kind).await?;
+    let kind = lookup::find_id(op, VOLUME_TYPE, &kind).await?;
     let body = json!({ "encryption": fields(op, false) });
     let call = post(Service::Volume, path(&kind), body).may_be_repeated();
     match op.call("create", call).await {

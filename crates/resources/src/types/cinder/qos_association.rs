@@ -15,11 +15,18 @@ pub(super) fn qos_association() -> ResourceType {
         .extension("qos-specs")
         .since("8.0.0")
         .props([
-            prop("qos_specs", Str).required().is("cinder.qos_specs").by_name(),
-            prop("volume_types", List)
+            prop("qos_specs", Str, "Name or ID of the quality-of-service specification.")
                 .required()
-                .updatable()
-                .each(item(Str).is("cinder.vtype").by_name()),
+                .is(QOS_SPECS)
+                .by_name(),
+            prop(
+                "volume_types",
+                List,
+                "Names or IDs of the volume types to which the specification applies.",
+            )
+            .required()
+            .updatable()
+            .each(item(Str).is(VOLUME_TYPE).by_name()),
         ])
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
@@ -71,9 +78,9 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
     // Names are looked up here: what they stood for may be gone by now, and its ties with it.
     let properties = op.context().properties.clone();
     let specs = text(&properties, "qos_specs").unwrap_or_default();
-    if let Some(specs) = found(op, "cinder.qos_specs", specs).await? {
+    if let Some(specs) = found(op, QOS_SPECS, specs).await? {
         for kind in kinds(&properties) {
-            if let Some(kind) = found(op, "cinder.vtype", &kind).await? {
+            if let Some(kind) = found(op, VOLUME_TYPE, &kind).await? {
                 untie(op, &specs, &kind).await?;
             }
         }
@@ -82,7 +89,7 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-async fn found(op: &mut Op, kind: &str, name: &str) -> Result<Option<String>, OpError> {
+async fn found(op: &mut Op, kind: CustomConstraint, name: &str) -> Result<Option<String>, OpError> {
     match lookup::find_id(op, kind, name).await {
         Ok(id) => Ok(Some(id.to_string())),
         Err(OpError::Failed(it)) if &*it.class == "EntityNotFound" => Ok(None),
@@ -92,7 +99,7 @@ async fn found(op: &mut Op, kind: &str, name: &str) -> Result<Option<String>, Op
 
 async fn check(op: &mut Op) -> Result<(), OpError> {
     let specs = op.nonempty_text("qos_specs").unwrap_or_default().to_owned();
-    if let Some(specs) = found(op, "cinder.qos_specs", &specs).await? {
+    if let Some(specs) = found(op, QOS_SPECS, &specs).await? {
         return op.read(get(Service::Volume, format!("/qos-specs/{specs}"))).await.map(drop);
     }
     Err(OpError::failed("EntityNotFound", format!("The QoS specs ({specs}) could not be found.")))

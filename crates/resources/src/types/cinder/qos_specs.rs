@@ -16,7 +16,20 @@ pub(super) fn qos_specs() -> ResourceType {
         .extension("qos-specs")
         .entity("qos_specs")
         .since("7.0.0")
-        .props([prop("name", Str), prop("specs", Map).required().updatable()])
+        .props([
+            prop(
+                "name",
+                Str,
+                "Name of the specification; made from the stack and resource names if omitted.",
+            ),
+            prop(
+                "specs",
+                Map,
+                "Quality-of-service values, such as `read_iops_sec`, and their `consumer`.",
+            )
+            .required()
+            .updatable(),
+        ])
         .finder(marker)
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))

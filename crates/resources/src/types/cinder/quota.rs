@@ -14,12 +14,35 @@ pub(super) fn quota() -> ResourceType {
         .entity("quotas")
         .since("7.0.0")
         .props([
-            prop("backup_gigabytes", Int).updatable().min(-1).since("16.0.0"),
-            prop("backups", Int).updatable().min(-1).since("16.0.0"),
-            prop("gigabytes", Int).updatable().min(-1),
-            prop("project", Str).required().is("keystone.project").by_name(),
-            prop("snapshots", Int).updatable().min(-1),
-            prop("volumes", Int).updatable().min(-1),
+            prop(
+                "backup_gigabytes",
+                Int,
+                "Total size in GiB that backups may have; -1 means unlimited.",
+            )
+            .updatable()
+            .min(-1)
+            .since("16.0.0"),
+            prop("backups", Int, "Largest number of volume backups; -1 means unlimited.")
+                .updatable()
+                .min(-1)
+                .since("16.0.0"),
+            prop(
+                "gigabytes",
+                Int,
+                "Total size in GiB that volumes and snapshots may have; -1 means unlimited.",
+            )
+            .updatable()
+            .min(-1),
+            prop("project", Str, "Name or ID of the project that the limits apply to.")
+                .required()
+                .is(PROJECT)
+                .by_name(),
+            prop("snapshots", Int, "Largest number of volume snapshots; -1 means unlimited.")
+                .updatable()
+                .min(-1),
+            prop("volumes", Int, "Largest number of volumes; -1 means unlimited.")
+                .updatable()
+                .min(-1),
         ])
         .check(quotas::check)
         .creates(|op| Box::pin(set(op)))

@@ -11,9 +11,9 @@ pub(super) fn volume_attachment() -> ResourceType {
         .about("The attachment of a volume to a server.")
         .service(Service::Volume)
         .props([
-            prop("instance_uuid", Str).required().updatable(),
-            prop("mountpoint", Str).updatable(),
-            prop("volume_id", Str).required().updatable().is("cinder.volume"),
+            prop("instance_uuid", Str, "ID of the server that the volume is attached to.").required().updatable(),
+            prop("mountpoint", Str, "Device name under which the server sees the volume; the hypervisor may choose another.").updatable(),
+            prop("volume_id", Str, "ID of the volume to attach.").required().updatable().is(VOLUME),
         ])
         .finder(|op| Some(attaching::marker(&place(&op.context().properties))))
         .creates(|op| Box::pin(create(op)))

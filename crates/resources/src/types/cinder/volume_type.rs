@@ -20,15 +20,15 @@ pub(super) fn volume_type() -> ResourceType {
         .detects_drift()
         .since("2015.1")
         .props([
-            prop("description", Str).updatable().since("5.0.0"),
-            prop("is_public", Bool).updatable().default(true).since("5.0.0"),
-            prop("metadata", Map).updatable(),
-            prop("name", Str).required().updatable(),
-            prop("projects", List)
+            prop("description", Str, "Free text that describes the volume type.").updatable().since("5.0.0"),
+            prop("is_public", Bool, "Whether all projects may use the volume type.").updatable().default(true).since("5.0.0"),
+            prop("metadata", Map, "Extra specifications that choose a storage back end, such as `volume_backend_name`.").updatable(),
+            prop("name", Str, "Name of the volume type, unique in the cloud.").required().updatable(),
+            prop("projects", List, "Names or IDs of the projects that may use a volume type that is not public.")
                 .updatable()
                 .default_empty()
                 .since("5.0.0")
-                .each(item(Str).is("keystone.project")),
+                .each(item(Str).is(PROJECT)),
         ])
         .check(check)
         .finder(marker)
@@ -106,13 +106,13 @@ async fn set_projects(op: &mut Op) -> Result<(), OpError> {
     let (old, new) = (names(&op.context().previous_properties), names(&op.context().properties));
     let action = format!("{}/action", path(op));
     for project in old.iter().filter(|project| !new.contains(project)) {
-        let project = crate::lookup::find_id(op, "keystone.project", project).await?;
+        let project = crate::lookup::find_id(op, PROJECT, project).await?;
         let body = json!({ "removeProjectAccess": { "project": &*project } });
         let call = post(Service::Volume, action.clone(), body).may_be_repeated();
         op.remove(&format!("refuse {project}"), call).await?;
     }
     for project in new.iter().filter(|project| !old.contains(project)) {
-        let project = crate::lookup::find_id(op, "keystone.project", project).await?;
+        let project = crate::lookup::find_id(op, PROJECT, project).await?;
         let body = json!({ "addProjectAccess": { "project": &*project } });
         let call = post(Service::Volume, action.clone(), body).may_be_repeated();
         match op.call(&format!("admit {project}"), call).await {

@@ -12,20 +12,35 @@ pub(super) fn record_set() -> ResourceType {
         .entity("recordsets")
         .since("8.0.0")
         .props([
-            prop("description", Str).updatable().max_length(160),
-            prop("name", Str).max_length(255),
-            prop("records", List).required().updatable(),
-            prop("ttl", Int).updatable().range(1, 2147483647),
-            prop("type", Str).required().one_of([
-                "A", "AAAA", "CNAME", "MX", "SRV", "TXT", "SPF", "NS", "PTR", "SSHFP", "SOA",
-                "CAA", "CERT", "NAPTR",
-            ]),
-            prop("zone", Str).required().is("designate.zone"),
+            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
+                .updatable()
+                .max_length(160),
+            prop("name", Str, "Fully qualified domain name of the records, ending with a dot.")
+                .max_length(255),
+            prop("records", List, "Values of the records, in the form that their type asks for.")
+                .required()
+                .updatable(),
+            prop(
+                "ttl",
+                Int,
+                "Seconds for which resolvers may cache the records; the zone's value if omitted.",
+            )
+            .updatable()
+            .range(1, 2147483647),
+            prop("type", Str, "DNS record type, such as `A`, `CNAME` or `MX`.").required().one_of(
+                [
+                    "A", "AAAA", "CNAME", "MX", "SRV", "TXT", "SPF", "NS", "PTR", "SSHFP", "SOA",
+                    "CAA", "CERT", "NAPTR",
+                ],
+            ),
+            prop("zone", Str, "Zone that the records belong to, by name or ID.")
+                .required()
+                .is(ZONE),
         ])
         .rest(
             RestSpec::new(Service::Dns, "/zones/{zone}/recordsets", "")
                 .list_envelope("recordsets")
-                .finds("zone", "designate.zone")
+                .finds("zone", ZONE)
                 .mark_field("description")
                 .marks_then_renames()
                 .readiness(settled())

@@ -14,21 +14,21 @@ pub(super) fn zone() -> ResourceType {
         .entity("zones")
         .since("8.0.0")
         .props([
-            prop("attributes", Map).since("24.0.0"),
-            prop("description", Str).updatable().max_length(160),
-            prop("email", Str).updatable(),
+            prop("attributes", Map, "Key-value pairs that help the service choose a pool of name servers.").since("24.0.0"),
+            prop("description", Str, "Free-form text for people; the service gives it no meaning.").updatable().max_length(160),
+            prop("email", Str, "Address of the person responsible for the zone; needed for a primary one.").updatable(),
             // The service knows them by the older name.
-            prop("masters", List)
+            prop("masters", List, "Addresses of the servers that a secondary zone is transferred from.")
                 .updatable()
                 .replaces("primaries")
                 .deprecated("15.0.0")
                 .note("Use `primaries`."),
-            prop("name", Str).required().max_length(255),
-            prop("primaries", List).updatable(),
-            prop("ttl", Int).updatable().range(1, 2147483647),
-            prop("type", Str).default("PRIMARY").one_of(["PRIMARY", "SECONDARY"]),
+            prop("name", Str, "Domain name of the zone, ending with a dot.").required().max_length(255),
+            prop("primaries", List, "Addresses of the servers that a secondary zone is transferred from.").updatable(),
+            prop("ttl", Int, "Seconds for which resolvers may cache records that give no time themselves.").updatable().range(1, 2147483647),
+            prop("type", Str, "Whether records are kept here (`PRIMARY`) or transferred from elsewhere (`SECONDARY`).").default("PRIMARY").one_of(["PRIMARY", "SECONDARY"]),
         ])
-        .attrs([attr("serial", Str)])
+        .attrs([attr("serial", Str, "Serial number of the zone's current contents.")])
         .check(check)
         .rest(
             RestSpec::new(Service::Dns, "/zones", "")

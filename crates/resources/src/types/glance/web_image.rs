@@ -21,34 +21,94 @@ pub(super) fn web_image() -> ResourceType {
         .detects_drift()
         .since("12.0.0")
         .props([
-            prop("active", Bool).updatable().default(true).since("16.0.0"),
-            prop("architecture", Str).updatable(),
-            prop("container_format", Str)
+            prop(
+                "active",
+                Bool,
+                "Whether the image can be used; a deactivated image cannot be downloaded.",
+            )
+            .updatable()
+            .default(true)
+            .since("16.0.0"),
+            prop(
+                "architecture",
+                Str,
+                "Processor architecture that the image needs, such as `x86_64`.",
+            )
+            .updatable(),
+            prop(
+                "container_format",
+                Str,
+                "Format of the envelope around the disk, `bare` if there is none.",
+            )
+            .required()
+            .one_of(["ami", "ari", "aki", "bare", "ovf", "ova", "docker"]),
+            prop("disk_format", Str, "Format of the disk in the image, such as `qcow2`.")
                 .required()
-                .one_of(["ami", "ari", "aki", "bare", "ovf", "ova", "docker"]),
-            prop("disk_format", Str).required().one_of([
-                "ami", "ari", "aki", "vhd", "vhdx", "vmdk", "raw", "qcow2", "vdi", "iso", "ploop",
-            ]),
-            prop("extra_properties", Map).updatable().default_empty().since("17.0.0"),
-            prop("id", Str),
-            prop("kernel_id", Str).updatable().pattern(UUID),
-            prop("location", Str).required(),
-            prop("members", List).updatable().since("16.0.0").each(item(Str)),
-            prop("min_disk", Int).default(0).min(0),
-            prop("min_ram", Int).default(0).min(0),
-            prop("name", Str),
-            prop("os_distro", Str).updatable(),
-            prop("os_version", Str).updatable(),
-            prop("owner", Str).updatable(),
-            prop("protected", Bool).updatable().default(false),
-            prop("ramdisk_id", Str).updatable().pattern(UUID),
-            prop("tags", List).updatable(),
-            prop("visibility", Str).updatable().default("private").one_of([
-                "public",
-                "private",
-                "community",
-                "shared",
-            ]),
+                .one_of([
+                    "ami", "ari", "aki", "vhd", "vhdx", "vmdk", "raw", "qcow2", "vdi", "iso",
+                    "ploop",
+                ]),
+            prop(
+                "extra_properties",
+                Map,
+                "Further properties of the image as keys with values, such as `hw_disk_bus`.",
+            )
+            .updatable()
+            .default_empty()
+            .since("17.0.0"),
+            prop("id", Str, "UUID that the image gets; the service chooses one if omitted."),
+            prop("kernel_id", Str, "ID of the kernel image that the image boots with.")
+                .updatable()
+                .pattern(UUID),
+            prop("location", Str, "URL from which the image service downloads the content.")
+                .required(),
+            prop(
+                "members",
+                List,
+                "IDs of the projects with which an image of visibility `shared` is shared.",
+            )
+            .updatable()
+            .since("16.0.0")
+            .each(item(Str)),
+            prop("min_disk", Int, "Smallest disk in GiB that a server needs to boot the image.")
+                .default(0)
+                .min(0),
+            prop("min_ram", Int, "Least memory in MiB that a server needs to boot the image.")
+                .default(0)
+                .min(0),
+            prop(
+                "name",
+                Str,
+                "Name of the image; made from the stack and resource names if omitted.",
+            ),
+            prop(
+                "os_distro",
+                Str,
+                "Short name of the operating system in the image, such as `ubuntu`.",
+            )
+            .updatable(),
+            prop(
+                "os_version",
+                Str,
+                "Version of the operating system in the image, such as `24.04`.",
+            )
+            .updatable(),
+            prop("owner", Str, "ID of the project that owns the image.").updatable(),
+            prop("protected", Bool, "Whether the image is protected from deletion.")
+                .updatable()
+                .default(false),
+            prop("ramdisk_id", Str, "ID of the RAM disk image that the image boots with.")
+                .updatable()
+                .pattern(UUID),
+            prop("tags", List, "Words by which the image can be found.").updatable(),
+            prop(
+                "visibility",
+                Str,
+                "Who can see the image, from its own project only to everybody.",
+            )
+            .updatable()
+            .default("private")
+            .one_of(["public", "private", "community", "shared"]),
         ])
         .check(check)
         .creates(|op| Box::pin(create(op)))

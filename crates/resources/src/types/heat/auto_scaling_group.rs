@@ -15,26 +15,26 @@ pub(super) fn auto_scaling_group() -> ResourceType {
         .any_attribute()
         .since("2014.1")
         .props([
-            prop("cooldown", Int).updatable(),
-            prop("desired_capacity", Int).updatable(),
-            prop("max_size", Int).required().updatable().min(0),
-            prop("min_size", Int).required().updatable().min(0),
-            prop("resource", Map).required().updatable(),
-            prop("rolling_updates", Map)
+            prop("cooldown", Int, "Seconds after a change of size during which further scaling requests are ignored.").updatable(),
+            prop("desired_capacity", Int, "Number of members on create and after each update; the minimum at first if omitted.").updatable(),
+            prop("max_size", Int, "Largest number of members that the group may have.").required().updatable().min(0),
+            prop("min_size", Int, "Smallest number of members that the group may have.").required().updatable().min(0),
+            prop("resource", Map, "Definition of a member as in a template, with its type and properties.").required().updatable(),
+            prop("rolling_updates", Map, "How members are updated in batches when their definition changes.")
                 .updatable()
                 .default(map([("max_batch_size", 1), ("min_in_service", 0), ("pause_time", 0)]))
                 .members([
-                    prop("max_batch_size", Int).default(1).min(1),
-                    prop("min_in_service", Int).default(0).min(0),
-                    prop("pause_time", Num).default(0).min(0),
+                    prop("max_batch_size", Int, "Largest number of members that are updated at the same time.").default(1).min(1),
+                    prop("min_in_service", Int, "Number of members that must stay in service while others are being updated.").default(0).min(0),
+                    prop("pause_time", Num, "Seconds between two batches of updates.").default(0).min(0),
                 ]),
         ])
         .attrs([
-            attr("current_size", Int).since("2015.1"),
-            attr("outputs", Map).since("2014.2"),
-            attr("outputs_list", List).since("2014.2"),
-            attr("refs", List).since("7.0.0"),
-            attr("refs_map", Map).since("7.0.0"),
+            attr("current_size", Int, "Number of members that have not failed.").since("2015.1"),
+            attr("outputs", Map, "Map from member name to the value of the attribute named next in the path.").since("2014.2"),
+            attr("outputs_list", List, "List of the members' values of the attribute named next in the path.").since("2014.2"),
+            attr("refs", List, "List of the reference IDs of the members.").since("7.0.0"),
+            attr("refs_map", Map, "Map from member name to its reference ID.").since("7.0.0"),
         ])
         .staged(next_stage)
         .attributes(attributes::scaled)

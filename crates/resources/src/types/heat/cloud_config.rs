@@ -11,8 +11,16 @@ pub(super) fn cloud_config() -> ResourceType {
         .service(Service::Orchestration)
         .entity("software_configs")
         .since("2014.1")
-        .props([prop("cloud_config", Map)])
-        .attrs([attr("config", Str)])
+        .props([prop(
+            "cloud_config",
+            Map,
+            "Contents of a cloud-init `#cloud-config` document, as a map.",
+        )])
+        .attrs([attr(
+            "config",
+            Str,
+            "Complete cloud-init document as text, as it is handed to servers.",
+        )])
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(stored_config::remove(op)))
         .attributes(stored_config::attribute)

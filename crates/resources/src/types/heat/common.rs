@@ -1,6 +1,7 @@
 //! What software configurations and deployments have in common.
 
 use super::deployment;
+use super::signal_transport::SignalTransport;
 use crate::behaviour::{Group, Stage};
 use crate::declare::*;
 use crate::groups::{attributes, named};
@@ -12,20 +13,47 @@ const VALUE_TYPES: [&str; 5] = ["String", "Number", "CommaDelimitedList", "Json"
 /// What every configuration has beside its content: inputs, outputs, and options for its tool.
 pub(super) fn any_config(kind: ResourceType) -> ResourceType {
     kind.service(Service::Orchestration).entity("software_configs").props([
-        prop("inputs", List).each(record([
-            prop("default", Any),
-            prop("description", Str),
-            prop("name", Str).required(),
-            prop("replace_on_change", Bool).default(false),
-            prop("type", Str).default("String").one_of(VALUE_TYPES),
-        ])),
-        prop("options", Map),
-        prop("outputs", List).each(record([
-            prop("description", Str),
-            prop("error_output", Bool).default(false),
-            prop("name", Str).required(),
-            prop("type", Str).default("String").one_of(VALUE_TYPES),
-        ])),
+        prop("inputs", List, "Values that the configuration needs when it is deployed.").each(
+            record([
+                prop("default", Any, "Value of the input if a deployment gives none."),
+                prop("description", Str, "Free text that describes the input."),
+                prop("name", Str, "Name of the input by which deployments give its value.")
+                    .required(),
+                prop(
+                    "replace_on_change",
+                    Bool,
+                    "Whether another value replaces a deployment instead of updating it.",
+                )
+                .default(false),
+                prop("type", Str, "Data type of the input's value.")
+                    .default("String")
+                    .one_of(VALUE_TYPES),
+            ]),
+        ),
+        prop(
+            "options",
+            Map,
+            "Settings for the tool that applies the configuration, as keys with values.",
+        ),
+        prop("outputs", List, "Values that the configuration reports after it has been applied.")
+            .each(record([
+                prop("description", Str, "Free text that describes the output."),
+                prop(
+                    "error_output",
+                    Bool,
+                    "Whether the deployment counts as failed when this output is reported.",
+                )
+                .default(false),
+                prop(
+                    "name",
+                    Str,
+                    "Name of the output, by which it becomes an attribute of deployments.",
+                )
+                .required(),
+                prop("type", Str, "Data type of the output's value.")
+                    .default("String")
+                    .one_of(VALUE_TYPES),
+            ])),
     ])
 }
 
@@ -37,11 +65,20 @@ pub(super) fn a_deployment(kind: ResourceType) -> ResourceType {
         .always_signallable()
         .suspendable()
         .with(what_to_deploy)
-        .props([prop("server", Str).required()])
+        .props([prop(
+            "server",
+            Str,
+            "ID of the server or deployed server on which the configuration is applied.",
+        )
+        .required()])
         .attrs([
-            attr("deploy_status_code", Str),
-            attr("deploy_stderr", Str),
-            attr("deploy_stdout", Str),
+            attr(
+                "deploy_status_code",
+                Str,
+                "Exit status of the tool that applied the configuration; 0 means success.",
+            ),
+            attr("deploy_stderr", Str, "Text that the tool wrote to standard error."),
+            attr("deploy_stdout", Str, "Text that the tool wrote to standard output."),
         ])
         .with(deployment::doing)
 }
@@ -51,17 +88,45 @@ pub(super) fn deployment_group(kind: ResourceType) -> ResourceType {
     kind.nested()
         .any_attribute()
         .with(what_to_deploy)
-        .props([prop("servers", Map).required().updatable()])
+        .props([prop(
+            "servers",
+            Map,
+            "Map from a name for each deployment to the ID of its server.",
+        )
+        .required()
+        .updatable()])
         .attrs([
-            attr("deploy_status_codes", Map),
-            attr("deploy_stderrs", Map),
-            attr("deploy_stdouts", Map),
+            attr(
+                "deploy_status_codes",
+                Map,
+                "Map from deployment name to the exit status of the tool.",
+            ),
+            attr(
+                "deploy_stderrs",
+                Map,
+                "Map from deployment name to what the tool wrote to standard error.",
+            ),
+            attr(
+                "deploy_stdouts",
+                Map,
+                "Map from deployment name to what the tool wrote to standard output.",
+            ),
         ])
         .update_policy(["batch_create", "rolling_update"].map(|section| {
-            prop(section, Map).since("7.0.0").members([
-                prop("max_batch_size", Int).default(1).min(1),
-                prop("pause_time", Num).default(0).min(0),
-            ])
+            prop(section, Map, "How deployments are batched in this phase of the group's life.")
+                .since("7.0.0")
+                .members([
+                    prop(
+                        "max_batch_size",
+                        Int,
+                        "Largest number of servers that are deployed to at the same time.",
+                    )
+                    .default(1)
+                    .min(1),
+                    prop("pause_time", Num, "Seconds between two batches of deployments.")
+                        .default(0)
+                        .min(0),
+                ])
         }))
         .attributes(attributes::deployments)
 }
@@ -97,26 +162,43 @@ pub(super) fn deployments(group: &mut Group<'_>, kind: &'static str) -> Result<S
 /// How the inputs of a structured configuration are filled in.
 pub(super) fn structured(kind: ResourceType) -> ResourceType {
     kind.props([
-        prop("input_key", Str).default("get_input"),
-        prop("input_values_validate", Str).default("LAX").one_of(["LAX", "STRICT"]),
+        prop(
+            "input_key",
+            Str,
+            "Key of the one-entry maps in the configuration that are replaced by input values.",
+        )
+        .default("get_input"),
+        prop(
+            "input_values_validate",
+            Str,
+            "Whether a missing input becomes null (`LAX`) or makes the deployment fail (`STRICT`).",
+        )
+        .default("LAX")
+        .one_of(["LAX", "STRICT"]),
     ])
 }
 
 fn what_to_deploy(kind: ResourceType) -> ResourceType {
     kind.props([
-        prop("actions", List)
+        prop("actions", List, "Actions of the stack on which the configuration is applied.")
             .updatable()
             .default(list(["CREATE", "UPDATE"]))
             .one_of(["CREATE", "UPDATE", "DELETE", "SUSPEND", "RESUME"]),
-        prop("config", Str).updatable(),
-        prop("input_values", Map).updatable(),
-        prop("name", Str).updatable(),
-        prop("signal_transport", Str).default("CFN_SIGNAL").one_of([
-            "CFN_SIGNAL",
-            "TEMP_URL_SIGNAL",
-            "HEAT_SIGNAL",
-            "NO_SIGNAL",
-            "ZAQAR_SIGNAL",
-        ]),
+        prop("config", Str, "ID of the software config that is applied; an empty one if omitted.")
+            .updatable(),
+        prop("input_values", Map, "Values of the configuration's inputs, by name.").updatable(),
+        prop(
+            "name",
+            Str,
+            "Name under which the server sees the deployment; the config's own if omitted.",
+        )
+        .updatable(),
+        prop(
+            "signal_transport",
+            Str,
+            "How the server reports the outcome; with `NO_SIGNAL` nobody waits for it.",
+        )
+        .default(SignalTransport::Cfn.name())
+        .one_of(SignalTransport::OF_DEPLOYMENTS.map(SignalTransport::name)),
     ])
 }

@@ -27,19 +27,19 @@ pub(super) fn cw_lite_alarm() -> ResourceType {
         // Servers report to the alarms that decide how many of them there are.
         .reference_known_early()
         .props([
-            prop("AlarmActions", List).updatable(),
-            prop("AlarmDescription", Str).updatable(),
-            prop("ComparisonOperator", Str).required().updatable().one_of(COMPARISONS),
-            prop("Dimensions", List),
-            prop("EvaluationPeriods", Str).required().updatable(),
-            prop("InsufficientDataActions", List).updatable(),
-            prop("MetricName", Str).required(),
-            prop("Namespace", Str),
-            prop("OKActions", List).updatable(),
-            prop("Period", Str).required().updatable(),
-            prop("Statistic", Str).required().updatable().one_of(STATISTICS),
-            prop("Threshold", Str).required().updatable(),
-            prop("Units", Str).updatable().one_of(UNITS),
+            prop("AlarmActions", List, "References to resources that are signalled when the alarm fires, usually scaling policies.").updatable(),
+            prop("AlarmDescription", Str, "Free text that describes the alarm.").updatable(),
+            prop("ComparisonOperator", Str, "How the statistic is compared with the threshold.").required().updatable().one_of(COMPARISONS),
+            prop("Dimensions", List, "Dimension names and values that reported data must have to be counted."),
+            prop("EvaluationPeriods", Str, "Number of periods in a row in which the comparison must hold before the alarm fires.").required().updatable(),
+            prop("InsufficientDataActions", List, "References to resources that are signalled when no data have been reported.").updatable(),
+            prop("MetricName", Str, "Name of the metric that servers report, such as with `cfn-push-stats`.").required(),
+            prop("Namespace", Str, "CloudWatch namespace of the metric."),
+            prop("OKActions", List, "References to resources that are signalled when the alarm is back to normal.").updatable(),
+            prop("Period", Str, "Seconds over which reported data are combined into one statistic.").required().updatable(),
+            prop("Statistic", Str, "What is computed from the data of a period.").required().updatable().one_of(STATISTICS),
+            prop("Threshold", Str, "Number that the statistic is compared with.").required().updatable(),
+            prop("Units", Str, "Unit of the metric, which has no effect here.").updatable().one_of(UNITS),
         ])
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(keep(op)))

@@ -13,13 +13,23 @@ pub(super) fn delay() -> ResourceType {
         .suspendable()
         .since("11.0.0")
         .props([
-            prop("actions", List)
+            prop("actions", List, "Actions of the stack on which to pause.")
                 .updatable()
                 .default(list(["CREATE"]))
                 .one_of(["CREATE", "DELETE", "SUSPEND", "RESUME"]),
-            prop("jitter_multiplier", Num).updatable().default(1.0).min(0),
-            prop("max_jitter", Num).updatable().default(0).min(0),
-            prop("min_wait", Num).updatable().default(0).min(0),
+            prop(
+                "jitter_multiplier",
+                Num,
+                "Factor by which the longest random wait is multiplied.",
+            )
+            .updatable()
+            .default(1.0)
+            .min(0),
+            prop("max_jitter", Num, "Longest random wait in seconds that is added to the minimum.")
+                .updatable()
+                .default(0)
+                .min(0),
+            prop("min_wait", Num, "Seconds to wait at least.").updatable().default(0).min(0),
         ])
         .creates(|op| Box::pin(pause(op, "CREATE")))
         .deletes(|op| Box::pin(pause(op, "DELETE")))

@@ -8,6 +8,7 @@
 use super::derive::{self, Source};
 use super::mailbox::{self, Mailbox};
 use super::outcome::{self, DECLARED, EARLY, OUTPUTS, REASON, STATUS};
+use super::signal_transport::SignalTransport;
 use super::{collecting, reply_to, stack_user, stored_config};
 use crate::behaviour::{OperationKind, View};
 use crate::declare::{ResourceType, Value};
@@ -88,21 +89,22 @@ async fn check_server(op: &mut Op) -> Result<(), OpError> {
 async fn hand_over(op: &mut Op, source: &Source, action: &str) -> Result<(), OpError> {
     check_server(op).await?;
     let id = next(op).await?;
-    let transport = op.text("signal_transport").unwrap_or("CFN_SIGNAL").to_owned();
-    let answer = reply_to::inputs(op, &transport, &id).await?;
-    let derived = derive::config(op, source, action, &transport, answer)?;
+    let transport = SignalTransport::of(op, SignalTransport::Cfn)?;
+    let answer = reply_to::inputs(op, transport, &id).await?;
+    let derived = derive::config(op, source, action, transport.name(), answer)?;
     let body = json!({ "software_config": derived, "hidden": source.hidden });
     op.call("config", put(Service::Orchestration, format!("/software_configs/{id}"), body)).await?;
-    let waits = transport != "NO_SIGNAL";
+    let waits = transport != SignalTransport::NoSignal;
     // Whoever sees the id can be sure to be heard.
     if op.id().is_none() {
         let own = random::uuid(op).await?.to_string();
         op.set_id(own);
     }
     ask(op, &id, source, waits);
-    let (status, reason) = match waits {
-        true => (IN_PROGRESS, "Deploy data available"),
-        false => ("COMPLETE", "Not waiting for outputs signal"),
+    let (status, reason) = if waits {
+        (IN_PROGRESS, "Deploy data available")
+    } else {
+        ("COMPLETE", "Not waiting for outputs signal")
     };
     let row = json!({
         "server_id": op.text("server"),
@@ -117,10 +119,7 @@ async fn hand_over(op: &mut Op, source: &Source, action: &str) -> Result<(), OpE
     let call = put(Service::Orchestration, path(op), json!({ "software_deployment": row }));
     op.call("deployment", call).await?;
     push(op).await?;
-    match waits {
-        true => wait(op).await,
-        false => Ok(()),
-    }
+    if waits { wait(op).await } else { Ok(()) }
 }
 
 /// The id of the configuration that this operation derives. One that an earlier operation did not get
@@ -160,7 +159,8 @@ fn path(op: &Op) -> String {
 async fn wait(op: &mut Op) -> Result<(), OpError> {
     let own = op.id().cloned().unwrap_or_default();
     let mailbox = Mailbox::of(&op.context().data);
-    let (mut seen, mut pause) = (None, super::signals::PAUSES.0);
+    let (mut seen, mut backoff) = (None, super::signals::POLLING);
+    let mut pause = backoff.next_pause();
     let told = loop {
         let until = op.from_now(if mailbox.is_some() { pause } else { LOOK });
         match op.watch(&own, seen.as_ref(), until).await? {
@@ -182,7 +182,7 @@ async fn wait(op: &mut Op) -> Result<(), OpError> {
         if let Some(told) = told {
             break told;
         }
-        pause = (pause * 3 / 2).min(super::signals::PAUSES.1);
+        pause = backoff.next_pause();
     };
     let row = json!({
         "status": told.status(),
@@ -195,10 +195,7 @@ async fn wait(op: &mut Op) -> Result<(), OpError> {
     for (name, value) in told.data() {
         op.set_data(name, value);
     }
-    match told.is_well {
-        true => Ok(()),
-        false => Err(told.failure()),
-    }
+    if told.is_well { Ok(()) } else { Err(told.failure()) }
 }
 
 /// What the server left for us.

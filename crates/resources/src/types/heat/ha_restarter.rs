@@ -16,8 +16,19 @@ pub(super) fn ha_restarter() -> ResourceType {
         .hidden("10.0.0")
         .note("Mark the server unhealthy and update the stack.")
         .still_supported()
-        .props([prop("InstanceId", Str).required().updatable()])
-        .attrs([attr("AlarmUrl", Str).uncached()])
+        .props([prop(
+            "InstanceId",
+            Str,
+            "Reference to the server that is replaced when the alarm fires.",
+        )
+        .required()
+        .updatable()])
+        .attrs([attr(
+            "AlarmUrl",
+            Str,
+            "Signed URL that replaces the server when it is called with POST.",
+        )
+        .uncached()])
         .with(with_user)
         .creates(|op| Box::pin(async move { signed(op, Signed::Signal).await.map(drop) }))
         .reference(called_by_url)

@@ -13,17 +13,57 @@ pub(super) fn instance_group() -> ResourceType {
         .about("A group of a fixed number of like servers from a launch configuration.")
         .nested()
         .props([
-            prop("AvailabilityZones", List).required(),
-            prop("LaunchConfigurationName", Str).required().updatable(),
-            prop("LoadBalancerNames", List),
-            prop("Size", Int).required().updatable(),
-            prop("Tags", List).each(key_value()),
+            prop(
+                "AvailabilityZones",
+                List,
+                "Names of the availability zones in which servers may be placed.",
+            )
+            .required(),
+            prop(
+                "LaunchConfigurationName",
+                Str,
+                "Reference to the launch configuration that new servers are made from.",
+            )
+            .required()
+            .updatable(),
+            prop(
+                "LoadBalancerNames",
+                List,
+                "Load balancers of the same stack among which the servers are kept as members.",
+            ),
+            prop("Size", Int, "Number of servers that the group has.").required().updatable(),
+            prop("Tags", List, "Tags that every server of the group gets as metadata.")
+                .each(key_value()),
         ])
-        .attrs([attr("InstanceList", Str)])
-        .update_policy([prop("RollingUpdate", Map).members([
-            prop("MaxBatchSize", Int).default(1),
-            prop("MinInstancesInService", Int).default(0),
-            prop("PauseTime", Str).default("PT0S"),
+        .attrs([attr(
+            "InstanceList",
+            Str,
+            "Comma-separated addresses of the servers of the group.",
+        )])
+        .update_policy([prop(
+            "RollingUpdate",
+            Map,
+            "How servers are replaced in batches when the launch configuration changes.",
+        )
+        .members([
+            prop(
+                "MaxBatchSize",
+                Int,
+                "Largest number of servers that are replaced at the same time.",
+            )
+            .default(1),
+            prop(
+                "MinInstancesInService",
+                Int,
+                "Number of servers that must stay in service while others are being replaced.",
+            )
+            .default(0),
+            prop(
+                "PauseTime",
+                Str,
+                "Pause between two batches as an ISO 8601 duration, one hour at most.",
+            )
+            .default("PT0S"),
         ])])
         .staged(next_stage)
         .attributes(attributes::instances)

@@ -28,6 +28,7 @@ mod reply_to;
 mod resource_chain;
 mod resource_group;
 mod scaling_policy;
+mod signal_transport;
 pub(crate) mod signals;
 mod software_component;
 mod software_config;

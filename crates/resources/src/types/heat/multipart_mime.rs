@@ -15,15 +15,15 @@ pub(super) fn multipart_mime() -> ResourceType {
         .entity("software_configs")
         .since("2014.1")
         .props([
-            prop("group", Str).default("Heat::Ungrouped").since("14.0.0"),
-            prop("parts", List).default_empty().each(record([
-                prop("config", Str).required(),
-                prop("filename", Str),
-                prop("subtype", Str),
-                prop("type", Str).default("text").one_of(["text", "multipart"]),
+            prop("group", Str, "Tool that applies the message when it is deployed; none for mere user data.").default("Heat::Ungrouped").since("14.0.0"),
+            prop("parts", List, "Parts of the message, in order.").default_empty().each(record([
+                prop("config", Str, "Text of the part, or the ID of a software config with the text.").required(),
+                prop("filename", Str, "File name under which the part is attached to the message."),
+                prop("subtype", Str, "MIME subtype of a text part, such as `x-shellscript`; from the file name if omitted."),
+                prop("type", Str, "Whether the part is text or a multipart message whose own parts are added.").default("text").one_of(["text", "multipart"]),
             ])),
         ])
-        .attrs([attr("config", Str)])
+        .attrs([attr("config", Str, "Complete MIME message as text, as it is handed to servers.")])
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(stored_config::remove(op)))
         .attributes(stored_config::attribute)

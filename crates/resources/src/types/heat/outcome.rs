@@ -104,10 +104,7 @@ pub(super) fn told(declared: &[Value], details: &Value) -> Told {
         outputs.insert(name.into(), details.get(name).cloned().unwrap_or_default());
     }
     let is_well = reasons.is_empty();
-    let reason = match is_well {
-        true => "Outputs received".to_owned(),
-        false => reasons.join(", "),
-    };
+    let reason = if is_well { "Outputs received".to_owned() } else { reasons.join(", ") };
     Told { is_well, reason, outputs, code }
 }
 

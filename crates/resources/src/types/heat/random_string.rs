@@ -14,29 +14,29 @@ pub(super) fn random_string() -> ResourceType {
         .about("A random string, for passwords and unique names.")
         .since("2014.1")
         .props([
-            prop("character_classes", List)
+            prop("character_classes", List, "Classes of characters that the string is drawn from, with minimum numbers of each.")
                 .default(list([map([
                     ("class", Value::from("lettersdigits")),
                     ("min", Value::from(1)),
                 ])]))
                 .adds_as("sequence", "class", [("min", 1)])
                 .each(record([
-                    prop("class", Str).default("lettersdigits").one_of(CLASSES),
-                    prop("min", Int).default(1).range(1, 512),
+                    prop("class", Str, "Name of the character class, such as `lowercase` or `hexdigits`.").default("lettersdigits").one_of(CLASSES),
+                    prop("min", Int, "Fewest characters of this class in the string.").default(1).range(1, 512),
                 ])),
-            prop("character_sequences", List).each(record([
-                prop("min", Int).default(1).range(1, 512),
-                prop("sequence", Str).required(),
+            prop("character_sequences", List, "Sets of characters that the string is drawn from, with minimum numbers of each.").each(record([
+                prop("min", Int, "Fewest characters of this set in the string.").default(1).range(1, 512),
+                prop("sequence", Str, "Characters that make up the set, written one after the other.").required(),
             ])),
-            prop("length", Int).default(32).range(1, 512),
-            prop("salt", Str),
-            prop("sequence", Str)
+            prop("length", Int, "Number of characters in the string.").default(32).range(1, 512),
+            prop("salt", Str, "Any text; another one causes a new string to be drawn."),
+            prop("sequence", Str, "Name of the character class that the whole string is drawn from.")
                 .one_of(CLASSES)
                 .deprecated("2014.2")
                 .hidden("5.0.0")
                 .note("Use `character_classes`."),
         ])
-        .attrs([attr("value", Str).uncached()])
+        .attrs([attr("value", Str, "Random string that was drawn, the same until it is replaced.").uncached()])
         .check(minimums_fit)
         .creates(|op| Box::pin(create(op)))
         .reference(|view| view.data.get(VALUE).cloned().unwrap_or_else(|| view.name.into()))

@@ -2,6 +2,7 @@
 
 use super::addresses::{self, Signed};
 use super::derive::Told;
+use super::signal_transport::SignalTransport;
 use super::{credentials, mailbox, stack_user};
 use crate::op::{Op, OpError};
 use serde_json::Value as Json;
@@ -12,26 +13,26 @@ const VERB: &str = "The method with which it does.";
 /// The inputs that tell a server where to answer; `fresh` is a name that was never used before.
 pub(super) async fn inputs(
     op: &mut Op,
-    transport: &str,
+    transport: SignalTransport,
     fresh: &str,
 ) -> Result<Vec<Told>, OpError> {
     if !stack_user::are_there(op) {
         return Ok(Vec::new());
     }
     match transport {
-        "CFN_SIGNAL" => {
+        SignalTransport::Cfn => {
             let user = stack_user::beside(op).await?;
             let url = addresses::signed(op, Signed::Signal, &user).await?;
             Ok(at(url, Signed::Signal.method()))
         }
-        "TEMP_URL_SIGNAL" => {
+        SignalTransport::TempUrl => {
             leave_former(op).await?;
             let container = mailbox::make_object(op, fresh).await?;
             let url = addresses::object(op, "PUT", &container, fresh).await?;
             Ok(at(url, "PUT"))
         }
-        "HEAT_SIGNAL" => as_user(op).await,
-        "ZAQAR_SIGNAL" => {
+        SignalTransport::Heat => as_user(op).await,
+        SignalTransport::Zaqar => {
             let mut told = as_user(op).await?;
             leave_former(op).await?;
             let user = stack_user::beside(op).await?;
@@ -39,12 +40,12 @@ pub(super) async fn inputs(
             told.push(("deploy_queue_id", fresh.to_owned(), SIGNAL));
             Ok(told)
         }
-        _ => Ok(Vec::new()),
+        SignalTransport::NoSignal | SignalTransport::Token => Ok(Vec::new()),
     }
 }
 
-fn at(url: String, operation: &str) -> Vec<Told> {
-    vec![("deploy_signal_id", url, SIGNAL), ("deploy_signal_verb", operation.to_owned(), VERB)]
+fn at(url: String, method: &str) -> Vec<Told> {
+    vec![("deploy_signal_id", url, SIGNAL), ("deploy_signal_verb", method.to_owned(), VERB)]
 }
 
 /// Removes where answers to an earlier configuration were left, before this operation has one.

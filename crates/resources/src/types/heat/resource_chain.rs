@@ -15,11 +15,29 @@ pub(super) fn resource_chain() -> ResourceType {
         .any_attribute()
         .since("6.0.0")
         .props([
-            prop("concurrent", Bool).default(false),
-            prop("resource_properties", Map),
-            prop("resources", List).required().updatable(),
+            prop(
+                "concurrent",
+                Bool,
+                "Whether all resources are made at the same time instead of one after the other.",
+            )
+            .default(false),
+            prop(
+                "resource_properties",
+                Map,
+                "Properties that are given to every resource of the chain.",
+            ),
+            prop("resources", List, "Types of the resources, in the order in which they are made.")
+                .required()
+                .updatable(),
         ])
-        .attrs([attr("attributes", Map), attr("refs", List)])
+        .attrs([
+            attr(
+                "attributes",
+                Map,
+                "Map from member name to the value of the attribute named next in the path.",
+            ),
+            attr("refs", List, "List of the reference IDs of the members."),
+        ])
         .staged(next_stage)
         .attributes(attributes::numbered)
 }

@@ -18,39 +18,39 @@ pub(super) fn resource_group() -> ResourceType {
         .any_attribute()
         .since("2014.1")
         .props([
-            prop("count", Int).updatable().default(1).min(0),
-            prop("index_var", Str).default("%index%").min_length(3).since("2014.2"),
-            prop("removal_policies", List)
+            prop("count", Int, "Number of members that the group has.").updatable().default(1).min(0),
+            prop("index_var", Str, "Text in the properties of the definition that stands for the name of each member.").default("%index%").min_length(3).since("2014.2"),
+            prop("removal_policies", List, "Which members go first when the group shrinks, or are replaced when it does not.")
                 .updatable()
                 .default_empty()
                 .since("2015.1")
-                .each(record([prop("resource_list", List).default_empty()])),
-            prop("removal_policies_mode", Str)
+                .each(record([prop("resource_list", List, "Names or reference IDs of members to be removed.").default_empty()])),
+            prop("removal_policies_mode", Str, "Whether members removed earlier stay excluded (`append`) or only those listed now (`update`).")
                 .updatable()
                 .default("append")
                 .one_of(["append", "update"])
                 .since("10.0.0"),
-            prop("resource_def", Map).required().updatable().members([
-                prop("metadata", Map).since("5.0.0"),
-                prop("properties", Map),
-                prop("type", Str).required(),
+            prop("resource_def", Map, "Definition that each member is made from.").required().updatable().members([
+                prop("metadata", Map, "Metadata of each member, as in a template.").since("5.0.0"),
+                prop("properties", Map, "Properties of each member, as in a template."),
+                prop("type", Str, "Resource type of the members.").required(),
             ]),
         ])
         .attrs([
-            attr("attributes", Map).since("2014.2"),
-            attr("refs", List),
-            attr("refs_map", Map).since("7.0.0"),
-            attr("removed_rsrc_list", List).since("7.0.0"),
+            attr("attributes", Map, "Map from member name to the value of the attribute named next in the path.").since("2014.2"),
+            attr("refs", List, "List of the reference IDs of the members."),
+            attr("refs_map", Map, "Map from member name to its reference ID.").since("7.0.0"),
+            attr("removed_rsrc_list", List, "Names of the members that removal policies have removed.").since("7.0.0"),
         ])
         .update_policy([
-            prop("batch_create", Map).since("5.0.0").members([
-                prop("max_batch_size", Int).default(1).min(1),
-                prop("pause_time", Num).default(0).min(0),
+            prop("batch_create", Map, "How members are made in batches instead of all at once.").since("5.0.0").members([
+                prop("max_batch_size", Int, "Largest number of members that are made at the same time.").default(1).min(1),
+                prop("pause_time", Num, "Seconds between two batches of new members.").default(0).min(0),
             ]),
-            prop("rolling_update", Map).since("5.0.0").members([
-                prop("max_batch_size", Int).default(1).min(1),
-                prop("min_in_service", Int).default(0).min(0),
-                prop("pause_time", Num).default(0).min(0),
+            prop("rolling_update", Map, "How members are updated in batches when their definition changes.").since("5.0.0").members([
+                prop("max_batch_size", Int, "Largest number of members that are updated at the same time.").default(1).min(1),
+                prop("min_in_service", Int, "Number of members that must stay in service while others are being updated.").default(0).min(0),
+                prop("pause_time", Num, "Seconds between two batches of updates.").default(0).min(0),
             ]),
         ])
         .expands_to(group_template)
@@ -164,9 +164,10 @@ impl Removed {
 
     fn data(&self) -> Members {
         let names: Vec<&str> = self.names.iter().map(|name| &**name).collect();
-        let references = match self.by_reference.is_empty() {
-            true => Value::Null,
-            false => Value::Map(self.by_reference.clone().into()),
+        let references = if self.by_reference.is_empty() {
+            Value::Null
+        } else {
+            Value::Map(self.by_reference.clone().into())
         };
         Members::from_iter([
             (REMOVED.into(), names.join(",").into()),

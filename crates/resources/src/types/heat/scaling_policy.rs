@@ -10,17 +10,17 @@ pub(super) fn scaling_policy() -> ResourceType {
         .about("A rule that resizes a scaling group when it is signalled.")
         .suspendable()
         .props([
-            prop("adjustment_type", Str).required().updatable().one_of([
+            prop("adjustment_type", Str, "Whether the adjustment is added to the size, replaces it, or is a percentage of it.").required().updatable().one_of([
                 "change_in_capacity",
                 "exact_capacity",
                 "percent_change_in_capacity",
             ]),
-            prop("auto_scaling_group_id", Str).required(),
-            prop("cooldown", Num).updatable(),
-            prop("min_adjustment_step", Int).updatable().min(0),
-            prop("scaling_adjustment", Num).required().updatable(),
+            prop("auto_scaling_group_id", Str, "Reference to the scaling group that the policy resizes.").required(),
+            prop("cooldown", Num, "Seconds after an adjustment during which further ones are ignored; the group's own if omitted.").updatable(),
+            prop("min_adjustment_step", Int, "Fewest members to add or remove when the adjustment is a percentage.").updatable().min(0),
+            prop("scaling_adjustment", Num, "Number or percentage to grow by, negative to shrink, or the new size with `exact_capacity`.").required().updatable(),
         ])
-        .attrs([attr("alarm_url", Str).uncached(), attr("signal_url", Str).since("5.0.0")])
+        .attrs([attr("alarm_url", Str, "Signed URL that runs the policy when it is called with POST, without a token.").uncached(), attr("signal_url", Str, "URL of the orchestration API that runs the policy when called with a token.").since("5.0.0")])
         .with(with_user)
         .creates(|op| Box::pin(policy(op)))
         .attributes(|view, name, path| {

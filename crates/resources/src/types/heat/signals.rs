@@ -5,10 +5,11 @@
 
 use super::addresses::{self, Signed};
 use super::mailbox::{self, Mailbox};
+use super::signal_transport::SignalTransport;
 use super::stack_user::{self, User};
 use crate::behaviour::{OperationKind, Signal, SignalOutcome, View};
 use crate::declare::{Members, ResourceType, Value, map};
-use crate::op::{Op, OpError, Watched};
+use crate::op::{Backoff, Op, OpError, Watched};
 use crate::property_access::{count, text};
 use crate::{random, wire};
 use kiln_template::print::{self, Keys};
@@ -35,10 +36,10 @@ pub(crate) const AWS: Words =
 pub(crate) const TRANSPORT: &str = "transport";
 
 /// A handle that is never signalled: whoever waits for it goes on at once.
-pub(crate) const NO_SIGNAL: &str = "NO_SIGNAL";
+pub(crate) const NO_SIGNAL: &str = SignalTransport::NoSignal.name();
 
-/// The shortest and the longest pause between two looks into a mailbox.
-pub(crate) const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(5));
+/// The pauses between two reads of a mailbox.
+pub(crate) const POLLING: Backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(5));
 
 pub(crate) const SUCCESS: &str = "SUCCESS";
 const INVALID: &str = "Metadata format invalid";
@@ -223,7 +224,7 @@ async fn collect(
     deadline: i64,
 ) -> Result<(), OpError> {
     let mut known = Value::Null;
-    let mut pause = PAUSES.0;
+    let mut backoff = POLLING;
     loop {
         let letters = mailbox.letters(op).await?;
         let told = all_of(&letters);
@@ -239,8 +240,7 @@ async fn collect(
             return Err(too_late(&known, wanted));
         }
         let left = Duration::from_micros(left.unsigned_abs());
-        op.pause(pause.min(left)).await?;
-        pause = (pause * 3 / 2).min(PAUSES.1);
+        op.pause(backoff.next_pause().min(left)).await?;
     }
 }
 

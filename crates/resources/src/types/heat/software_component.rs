@@ -13,12 +13,27 @@ pub(super) fn software_component() -> ResourceType {
         .about("Several configurations, each for some of the actions of a deployment.")
         .since("2014.2")
         .with(any_config)
-        .props([prop("configs", List).required().min_length(1).each(record([
-            prop("actions", List).default(list(["CREATE", "UPDATE"])).min_length(1).each(item(Str)),
-            prop("config", Str),
-            prop("tool", Str).required(),
+        .props([prop(
+            "configs",
+            List,
+            "Configurations of the component, each for actions of its own.",
+        )
+        .required()
+        .min_length(1)
+        .each(record([
+            prop("actions", List, "Actions of the stack on which this configuration is applied.")
+                .default(list(["CREATE", "UPDATE"]))
+                .min_length(1)
+                .each(item(Str)),
+            prop("config", Str, "Text of the configuration, such as a script."),
+            prop(
+                "tool",
+                Str,
+                "Tool on the server that applies the configuration, such as `script` or `ansible`.",
+            )
+            .required(),
         ]))])
-        .attrs([attr("config", Str)])
+        .attrs([attr("config", Str, "Always null, as a component has several configurations.")])
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(stored_config::remove(op)))
         .attributes(attribute)

@@ -22,17 +22,17 @@ pub(super) fn stack() -> ResourceType {
         .restorable()
         .suspendable()
         .props([
-            prop("context", Map).updatable().members([
-                prop("ca_cert", Str).updatable().since("12.0.0"),
-                prop("credential_secret_id", Str).updatable().since("12.0.0"),
-                prop("insecure", Bool).updatable().default(false).since("12.0.0"),
-                prop("region_name", Str),
+            prop("context", Map, "Where the stack is made and with which credentials; here and as the caller if omitted.").updatable().members([
+                prop("ca_cert", Str, "CA certificate in PEM form with which the other cloud's TLS is verified.").updatable().since("12.0.0"),
+                prop("credential_secret_id", Str, "ID of the Barbican secret with the credentials for the other cloud.").updatable().since("12.0.0"),
+                prop("insecure", Bool, "Whether TLS certificates of the other cloud are accepted without verification.").updatable().default(false).since("12.0.0"),
+                prop("region_name", Str, "Name of the region in which the stack is made; a change replaces it."),
             ]),
-            prop("parameters", Map).updatable().default_empty(),
-            prop("template", Str).required().updatable(),
-            prop("timeout", Int).updatable(),
+            prop("parameters", Map, "Values for the parameters of the template.").updatable().default_empty(),
+            prop("template", Str, "Text of the template that the stack is made from, usually with `get_file`.").required().updatable(),
+            prop("timeout", Int, "Minutes that creating or updating the stack may take before it fails.").updatable(),
         ])
-        .attrs([attr("outputs", Map), attr("stack_name", Str)])
+        .attrs([attr("outputs", Map, "Map from the name of each output of the stack to its value."), attr("stack_name", Str, "Name of the stack in its region.")])
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))

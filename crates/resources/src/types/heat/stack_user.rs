@@ -116,10 +116,7 @@ async fn user(op: &mut Op, is_own: bool, password: Option<&str>) -> Result<User,
     }
     let project = project(op).await?;
     // Without a domain of their own they are where the identity service puts them.
-    let domain = match is_with_owner(op) {
-        true => None,
-        false => Some(domain(op).await?),
-    };
+    let domain = if is_with_owner(op) { None } else { Some(domain(op).await?) };
     let mut body = json!({ "user": {
         "name": name,
         "default_project_id": *project,
@@ -206,10 +203,7 @@ async fn left_behind(
     marker: &Marker,
 ) -> Result<Option<Arc<str>>, OpError> {
     let is_begun = op.context().journal.step(step).is_some();
-    match op.context().is_doubtful && !is_begun {
-        true => found(op, marker).await,
-        false => Ok(None),
-    }
+    if op.context().is_doubtful && !is_begun { found(op, marker).await } else { Ok(None) }
 }
 
 async fn found(op: &mut Op, marker: &Marker) -> Result<Option<Arc<str>>, OpError> {

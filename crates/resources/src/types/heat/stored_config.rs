@@ -24,10 +24,7 @@ pub(super) const UNGROUPED: &str = "Heat::Ungrouped";
 
 /// A text made from others, hidden if one of them is.
 pub(super) fn text(text: String, is_hidden: bool) -> Value {
-    match is_hidden {
-        true => Value::Secret(Secret::new(text.into())),
-        false => text.into(),
-    }
+    if is_hidden { Value::Secret(Secret::new(text.into())) } else { text.into() }
 }
 
 /// Keeps a configuration, with what the resource's properties say beside it, under a new id.
@@ -89,10 +86,7 @@ pub(crate) async fn content(op: &mut Op, id: &str) -> Result<Option<Value>, OpEr
     let config = wire::value(&reply.body["software_config"]["config"]);
     let hidden = reply.body["hidden"].as_array();
     let is_hidden = hidden.is_some_and(|names| names.iter().any(|name| name == CONFIG));
-    Ok(Some(match is_hidden {
-        true => Value::Secret(Secret::new(config)),
-        false => config,
-    }))
+    Ok(Some(if is_hidden { Value::Secret(Secret::new(config)) } else { config }))
 }
 
 /// The configuration that a resource keeps.

@@ -1,7 +1,7 @@
 //! OS::Heat::SwiftSignal: a pause in stack creation until enough signals lie in an object store.
 
 use super::mailbox::Mailbox;
-use super::signals::{PAUSES, SUCCESS};
+use super::signals::{POLLING, SUCCESS};
 use crate::behaviour::View;
 use crate::declare::*;
 use crate::op::{Op, OpError};
@@ -19,11 +19,18 @@ pub(super) fn swift_signal() -> ResourceType {
         .service(Service::ObjectStore)
         .since("2014.2")
         .props([
-            prop("count", Int).default(1).range(1, 1000),
-            prop("handle", Str).required(),
-            prop("timeout", Num).required().range(1, 43200),
+            prop("count", Int, "Number of success signals to wait for.").default(1).range(1, 1000),
+            prop("handle", Str, "Reference to the signal handle that receives the signals.")
+                .required(),
+            prop(
+                "timeout",
+                Num,
+                "Seconds to wait for the signals before the resource fails, 43200 at most.",
+            )
+            .required()
+            .range(1, 43200),
         ])
-        .attrs([attr("data", Str)])
+        .attrs([attr("data", Str, "JSON text that maps the ID of each signal to its data.")])
         .creates(|op| Box::pin(wait(op)))
         .attributes(attribute)
 }
@@ -44,7 +51,7 @@ async fn wait(op: &mut Op) -> Result<(), OpError> {
     let wanted = count(&op.context().properties, "count").unwrap_or(1);
     let timeout: Duration = op.seconds("timeout");
     let deadline = op.deadline("timeout", timeout);
-    let mut pause = PAUSES.0;
+    let mut backoff = POLLING;
     loop {
         let letters = mailbox.letters(op).await?;
         let signals = signals(&letters)?;
@@ -59,8 +66,7 @@ async fn wait(op: &mut Op) -> Result<(), OpError> {
         if left <= 0 {
             return Err(too_late(&signals, wanted));
         }
-        op.pause(pause.min(Duration::from_micros(left.unsigned_abs()))).await?;
-        pause = (pause * 3 / 2).min(PAUSES.1);
+        op.pause(backoff.next_pause().min(Duration::from_micros(left.unsigned_abs()))).await?;
     }
 }
 
@@ -103,9 +109,10 @@ fn failures(signals: &Signals) -> Result<(), OpError> {
     }
     let failed = signals.values().filter(|signal| status(signal) != SUCCESS);
     let reasons: Vec<String> = failed.map(reason).collect();
-    match reasons.is_empty() {
-        true => Ok(()),
-        false => Err(OpError::failed("SwiftSignalFailure", reasons.join(";"))),
+    if reasons.is_empty() {
+        Ok(())
+    } else {
+        Err(OpError::failed("SwiftSignalFailure", reasons.join(";")))
     }
 }
 

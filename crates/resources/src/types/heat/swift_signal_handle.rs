@@ -13,9 +13,14 @@ pub(super) fn swift_signal_handle() -> ResourceType {
         .service(Service::ObjectStore)
         .since("2014.2")
         .attrs([
-            attr("curl_cli", Str).uncached(),
-            attr("endpoint", Str).uncached(),
-            attr("token", Str).uncached(),
+            attr(
+                "curl_cli",
+                Str,
+                "Command that sends a signal; append `--data-binary` with the JSON of the signal.",
+            )
+            .uncached(),
+            attr("endpoint", Str, "Temporary URL to which signals are sent with PUT.").uncached(),
+            attr("token", Str, "Always empty, as the URL needs no token.").uncached(),
         ])
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(remove(op)))

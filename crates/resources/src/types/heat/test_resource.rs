@@ -12,26 +12,54 @@ pub(super) fn test_resource() -> ResourceType {
         .checkable()
         .since("5.0.0")
         .props([
-            prop("action_wait_secs", Map).updatable().members([
-                prop("create", Num).updatable(),
-                prop("delete", Num).updatable(),
-                prop("update", Num).updatable(),
+            prop(
+                "action_wait_secs",
+                Map,
+                "Seconds to wait during single actions, instead of the general wait.",
+            )
+            .updatable()
+            .members([
+                prop("create", Num, "Seconds to wait during create.").updatable(),
+                prop("delete", Num, "Seconds to wait during delete.").updatable(),
+                prop("update", Num, "Seconds to wait during update.").updatable(),
             ]),
-            prop("attr_wait_secs", Num).updatable().default(0).since("6.0.0"),
-            prop("client_name", Str).updatable().default_empty(),
-            prop("constraint_prop_secs", Num)
+            prop("attr_wait_secs", Num, "Seconds by which reading an attribute should be delayed.")
                 .updatable()
                 .default(0)
-                .is("test_constr")
                 .since("6.0.0"),
-            prop("entity_name", Str).updatable().default_empty(),
-            prop("fail", Bool).updatable().default(false),
-            prop("update_replace", Bool).updatable().default(false),
-            prop("update_replace_value", Str).since("7.0.0"),
-            prop("value", Str).updatable().default("test_string"),
-            prop("wait_secs", Num).updatable().default(0),
+            prop("client_name", Str, "Name of an OpenStack client that is looked up, for tests.")
+                .updatable()
+                .default_empty(),
+            prop(
+                "constraint_prop_secs",
+                Num,
+                "Seconds by which checking the constraint of this property should be delayed.",
+            )
+            .updatable()
+            .default(0)
+            .is(TEST_CONSTR)
+            .since("6.0.0"),
+            prop("entity_name", Str, "Name of the client's entity that is looked up, for tests.")
+                .updatable()
+                .default_empty(),
+            prop("fail", Bool, "Whether create and update fail after the wait.")
+                .updatable()
+                .default(false),
+            prop(
+                "update_replace",
+                Bool,
+                "Whether an update that sets this to true replaces the resource.",
+            )
+            .updatable()
+            .default(false),
+            prop("update_replace_value", Str, "Any text; another one replaces the resource.")
+                .since("7.0.0"),
+            prop("value", Str, "Value that the attribute `output` gives out.")
+                .updatable()
+                .default("test_string"),
+            prop("wait_secs", Num, "Seconds to wait during each action.").updatable().default(0),
         ])
-        .attrs([attr("output", None).uncached()])
+        .attrs([attr("output", None, "Value of the property `value`.").uncached()])
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(act(op, "update")))
         .deletes(|op| Box::pin(act(op, "delete")))

@@ -9,16 +9,14 @@ pub(super) fn value() -> ResourceType {
         .about("A value, named so that other resources and outputs can refer to it.")
         .since("7.0.0")
         .props([
-            prop("type", Str).updatable().one_of([
-                "string",
-                "number",
-                "comma_delimited_list",
-                "json",
-                "boolean",
-            ]),
-            prop("value", Any).required().updatable(),
+            prop("type", Str, "Data type that the value must have; it is never converted.")
+                .updatable()
+                .one_of(["string", "number", "comma_delimited_list", "json", "boolean"]),
+            prop("value", Any, "Value to keep, often computed from other resources.")
+                .required()
+                .updatable(),
         ])
-        .attrs([attr("value", None)])
+        .attrs([attr("value", None, "Value that was given in the template.")])
         .check(value_is_of_its_type)
         .without_object()
         .attributes(|view, name, path| {

@@ -9,11 +9,27 @@ pub(super) fn wait_condition() -> ResourceType {
         .about("A pause in stack creation until a handle has received enough signals.")
         .since("2014.2")
         .props([
-            prop("count", Int).updatable().default(1).min(1),
-            prop("handle", Str).required(),
-            prop("timeout", Num).required().range(1, 43200),
+            prop("count", Int, "Number of success signals to wait for.")
+                .updatable()
+                .default(1)
+                .min(1),
+            prop(
+                "handle",
+                Str,
+                "Reference to the wait condition handle that receives the signals.",
+            )
+            .required(),
+            prop(
+                "timeout",
+                Num,
+                "Seconds to wait for the signals before the resource fails, 43200 at most.",
+            )
+            .required()
+            .range(1, 43200),
         ])
-        .attrs([attr("data", Str).uncached()])
+        .attrs([
+            attr("data", Str, "JSON text that maps the ID of each signal to its data.").uncached()
+        ])
         .creates(|op| Box::pin(signals::wait(op, &CONDITION)))
         .updates(|op| Box::pin(signals::wait(op, &CONDITION)))
         .deletes(|op| Box::pin(signals::forget(op, &CONDITION)))

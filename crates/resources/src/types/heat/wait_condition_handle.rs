@@ -2,7 +2,8 @@
 //! wait condition.
 
 use super::addresses::{self, Signed};
-use super::signals::{NO_SIGNAL, TRANSPORT, endpoint, nameless, native_signal, with_user};
+use super::signal_transport::SignalTransport;
+use super::signals::{TRANSPORT, endpoint, nameless, native_signal, with_user};
 use super::stack_user::{self, User};
 use super::{credentials, mailbox};
 use crate::behaviour::View;
@@ -18,22 +19,34 @@ pub(super) fn wait_condition_handle() -> ResourceType {
         .about("An address with credentials through which a server reports to a wait condition.")
         .suspendable()
         .since("2014.2")
-        .props([prop("signal_transport", Str)
-            .default("TOKEN_SIGNAL")
-            .one_of([
-                "CFN_SIGNAL",
-                "TEMP_URL_SIGNAL",
-                "HEAT_SIGNAL",
-                "NO_SIGNAL",
-                "ZAQAR_SIGNAL",
-                "TOKEN_SIGNAL",
-            ])
-            .since("6.0.0")])
+        .props([prop(
+            "signal_transport",
+            Str,
+            "How servers send their signals; with `NO_SIGNAL` nobody waits for them.",
+        )
+        .default(SignalTransport::Token.name())
+        .one_of(SignalTransport::OF_HANDLES.map(SignalTransport::name))
+        .since("6.0.0")])
         .attrs([
-            attr("curl_cli", Str).uncached().handed_out(),
-            attr("endpoint", Str).uncached(),
-            attr("signal", Str).uncached().handed_out(),
-            attr("token", Str).uncached().handed_out(),
+            attr(
+                "curl_cli",
+                Str,
+                "Command that sends a signal; append `--data-binary` with the JSON of the signal.",
+            )
+            .uncached()
+            .handed_out(),
+            attr("endpoint", Str, "URL to which signals are sent with POST and a token.")
+                .uncached(),
+            attr(
+                "signal",
+                Str,
+                "JSON text with what a server needs to signal, unless tokens are used.",
+            )
+            .uncached()
+            .handed_out(),
+            attr("token", Str, "Token with which a server may signal, until it expires.")
+                .uncached()
+                .handed_out(),
         ])
         .with(with_user)
         .creates(|op| Box::pin(create(op)))
@@ -46,17 +59,17 @@ const SIGNAL: &str = "signal";
 const IS_INSECURE: &str = "insecure";
 
 async fn create(op: &mut Op) -> Result<(), OpError> {
-    let transport = op.text("signal_transport").unwrap_or("TOKEN_SIGNAL").to_owned();
-    op.set_data(TRANSPORT, transport.as_str());
+    let transport = SignalTransport::of(op, SignalTransport::Token)?;
+    op.set_data(TRANSPORT, transport.name());
     if !stack_user::are_there(op) {
         return nameless(op).await;
     }
     let user = stack_user::own(op).await?;
-    if transport == "TOKEN_SIGNAL" {
+    if transport == SignalTransport::Token {
         return with_token(op, &user).await;
     }
     if op.data(SIGNAL).is_none() {
-        let signal = signal(op, &transport, &user).await?;
+        let signal = signal(op, transport, &user).await?;
         op.set_data(SIGNAL, secret(signal.to_string()));
     }
     Ok(())
@@ -78,31 +91,29 @@ async fn with_token(op: &mut Op, user: &User) -> Result<(), OpError> {
 }
 
 /// What somebody has to know to signal the handle.
-async fn signal(op: &mut Op, transport: &str, user: &User) -> Result<Json, OpError> {
+async fn signal(op: &mut Op, transport: SignalTransport, user: &User) -> Result<Json, OpError> {
     Ok(match transport {
-        "CFN_SIGNAL" => json!({ "alarm_url": addresses::signed(op, Signed::Signal, user).await? }),
-        "TEMP_URL_SIGNAL" => {
+        SignalTransport::Cfn => {
+            json!({ "alarm_url": addresses::signed(op, Signed::Signal, user).await? })
+        }
+        SignalTransport::TempUrl => {
             let object = op.context().physical_name.clone();
             let container = mailbox::make_object(op, &object).await?;
             json!({ "alarm_url": addresses::object(op, "PUT", &container, &object).await? })
         }
-        "HEAT_SIGNAL" => {
+        SignalTransport::Heat => {
             let mut told = credentials::of(op, user).await?;
             told["alarm_url"] = addresses::native(op, user).await?.into();
             told
         }
-        "ZAQAR_SIGNAL" => {
+        SignalTransport::Zaqar => {
             let mut told = credentials::of(op, user).await?;
             let queue = op.context().physical_name.clone();
             mailbox::make_queue(op, user, &queue).await?;
             told["queue_id"] = (*queue).into();
             told
         }
-        NO_SIGNAL => json!({}),
-        other => {
-            let message = format!("signal_transport {other} is not known");
-            return Err(OpError::failed("ValueError", message));
-        }
+        SignalTransport::NoSignal | SignalTransport::Token => json!({}),
     })
 }
 

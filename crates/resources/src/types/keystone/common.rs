@@ -33,10 +33,10 @@ impl Holder {
         }
     }
 
-    fn kind(&self) -> &'static str {
+    fn kind(&self) -> CustomConstraint {
         match self {
-            Holder::User => "keystone.user",
-            Holder::Group => "keystone.group",
+            Holder::User => USER,
+            Holder::Group => GROUP,
         }
     }
 
@@ -71,14 +71,14 @@ impl Holder {
             None => op.id().cloned().unwrap_or_default(),
         };
         let role = text(wanted, "role").unwrap_or_default();
-        let role = lookup::find_id(op, "keystone.role", role).await?;
+        let role = lookup::find_id(op, ROLE, role).await?;
         let place = match (text(wanted, "project"), text(wanted, "domain")) {
             (Some(project), _) => {
-                format!("/projects/{}", lookup::find_id(op, "keystone.project", project).await?)
+                format!("/projects/{}", lookup::find_id(op, PROJECT, project).await?)
             }
             (None, domain) => {
                 let domain = domain.unwrap_or_default();
-                format!("/domains/{}", lookup::find_id(op, "keystone.domain", domain).await?)
+                format!("/domains/{}", lookup::find_id(op, DOMAIN, domain).await?)
             }
         };
         Ok(format!("{place}/{}s/{holder}/roles/{role}", self.property()))

@@ -15,9 +15,16 @@ pub(super) fn domain() -> ResourceType {
         .detects_drift()
         .since("8.0.0")
         .props([
-            prop("description", Str).updatable(),
-            prop("enabled", Bool).updatable().default(true),
-            prop("name", Str).updatable(),
+            prop("description", Str, "Free text that describes the domain.").updatable(),
+            prop("enabled", Bool, "Whether users of the domain can log in.")
+                .updatable()
+                .default(true),
+            prop(
+                "name",
+                Str,
+                "Name of the domain; made from the stack and resource names if omitted.",
+            )
+            .updatable(),
         ])
         .deletes(|op| Box::pin(remove(op)))
         .rest(rest_spec("/domains", "domain").mark_field("description"))

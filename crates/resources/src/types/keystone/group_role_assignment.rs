@@ -9,11 +9,11 @@ pub(super) fn group_role_assignment() -> ResourceType {
         .service(Service::Identity)
         .since("5.0.0")
         .props([
-            prop("group", Str).required().updatable().is("keystone.group"),
-            prop("roles", List).updatable().each(record([
-                prop("domain", Str).is("keystone.domain"),
-                prop("project", Str).is("keystone.project"),
-                prop("role", Str).required().is("keystone.role"),
+            prop("group", Str, "Name or ID of the group that gets the roles.").required().updatable().is(GROUP),
+            prop("roles", List, "Roles that the group gets, each on a project or a domain.").updatable().each(record([
+                prop("domain", Str, "Name or ID of the domain on which the role is granted; not together with a project.").is(DOMAIN),
+                prop("project", Str, "Name or ID of the project on which the role is granted; not together with a domain.").is(PROJECT),
+                prop("role", Str, "Name or ID of the role that is granted.").required().is(ROLE),
             ])),
         ])
         .check(check_roles)

@@ -14,19 +14,43 @@ pub(super) fn project() -> ResourceType {
         .detects_drift()
         .since("2015.1")
         .props([
-            prop("description", Str).updatable().default_empty(),
-            prop("domain", Str).updatable().default("default").is("keystone.domain").by_name(),
-            prop("enabled", Bool).updatable().default(true),
-            prop("name", Str).updatable(),
-            prop("parent", Str).is("keystone.project").by_name().since("6.0.0"),
-            prop("tags", List).updatable().default_empty().since("10.0.0"),
+            prop("description", Str, "Free text that describes the project.")
+                .updatable()
+                .default_empty(),
+            prop("domain", Str, "Name or ID of the domain that the project belongs to.")
+                .updatable()
+                .default("default")
+                .is(DOMAIN)
+                .by_name(),
+            prop("enabled", Bool, "Whether users can work in the project.")
+                .updatable()
+                .default(true),
+            prop(
+                "name",
+                Str,
+                "Name of the project; made from the stack and resource names if omitted.",
+            )
+            .updatable(),
+            prop(
+                "parent",
+                Str,
+                "Name or ID of the project above this one; the domain itself if omitted.",
+            )
+            .is(PROJECT)
+            .by_name()
+            .since("6.0.0"),
+            prop("tags", List, "Words by which the project can be found.")
+                .updatable()
+                .default_empty()
+                .since("10.0.0"),
         ])
         .attrs([
-            attr("domain_id", Str).since("10.0.0"),
-            attr("enabled", Bool).since("10.0.0"),
-            attr("is_domain", Bool).since("10.0.0"),
-            attr("name", Str).since("10.0.0"),
-            attr("parent_id", Str).since("10.0.0"),
+            attr("domain_id", Str, "ID of the domain that the project belongs to.").since("10.0.0"),
+            attr("enabled", Bool, "Whether users can work in the project.").since("10.0.0"),
+            attr("is_domain", Bool, "Whether the project also acts as a domain.").since("10.0.0"),
+            attr("name", Str, "Name of the project in the identity service.").since("10.0.0"),
+            attr("parent_id", Str, "ID of the project or domain above this project.")
+                .since("10.0.0"),
         ])
         .deletes(|op| Box::pin(remove(op)))
         .rest(

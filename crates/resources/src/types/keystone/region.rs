@@ -15,10 +15,19 @@ pub(super) fn region() -> ResourceType {
         .detects_drift()
         .since("6.0.0")
         .props([
-            prop("description", Str).updatable(),
-            prop("enabled", Bool).updatable().default(true),
-            prop("id", Str),
-            prop("parent_region", Str).updatable().is("keystone.region").by_name(),
+            prop("description", Str, "Free text that describes the region.").updatable(),
+            prop("enabled", Bool, "Whether the region is marked as in use.")
+                .updatable()
+                .default(true),
+            prop(
+                "id",
+                Str,
+                "ID of the region, such as `RegionOne`; the service chooses one if omitted.",
+            ),
+            prop("parent_region", Str, "Name or ID of the region that this one is part of.")
+                .updatable()
+                .is(REGION)
+                .by_name(),
         ])
         .creates(|op| Box::pin(create(op)))
         .rest(

@@ -13,8 +13,20 @@ pub(super) fn role() -> ResourceType {
         .entity("roles")
         .since("2015.1")
         .props([
-            prop("domain", Str).is("keystone.domain").by_name().since("16.0.0"),
-            prop("name", Str).updatable(),
+            prop(
+                "domain",
+                Str,
+                "Name or ID of the domain that the role is limited to; the whole cloud if omitted.",
+            )
+            .is(DOMAIN)
+            .by_name()
+            .since("16.0.0"),
+            prop(
+                "name",
+                Str,
+                "Name of the role; made from the stack and resource names if omitted.",
+            )
+            .updatable(),
         ])
         .finder(marker)
         .rest(rest_spec("/roles", "role"))

@@ -17,26 +17,26 @@ pub(super) fn user() -> ResourceType {
         .detects_drift()
         .since("2015.1")
         .props([
-            prop("default_project", Str).updatable().is("keystone.project").by_name(),
-            prop("description", Str).updatable().default_empty(),
-            prop("domain", Str).updatable().default("default").is("keystone.domain").by_name(),
-            prop("email", Str).updatable(),
-            prop("enabled", Bool).updatable().default(true),
-            prop("groups", List).updatable().each(item(Str).is("keystone.group").by_name()),
-            prop("name", Str).updatable(),
-            prop("password", Str).updatable(),
-            prop("roles", List).updatable().each(record([
-                prop("domain", Str).is("keystone.domain"),
-                prop("project", Str).is("keystone.project"),
-                prop("role", Str).required().is("keystone.role"),
+            prop("default_project", Str, "Name or ID of the project used when the user logs in without naming one.").updatable().is(PROJECT).by_name(),
+            prop("description", Str, "Free text that describes the user.").updatable().default_empty(),
+            prop("domain", Str, "Name or ID of the domain that the user belongs to.").updatable().default("default").is(DOMAIN).by_name(),
+            prop("email", Str, "Mail address of the user.").updatable(),
+            prop("enabled", Bool, "Whether the user can log in.").updatable().default(true),
+            prop("groups", List, "Names or IDs of the groups that the user is a member of.").updatable().each(item(Str).is(GROUP).by_name()),
+            prop("name", Str, "Name of the user; made from the stack and resource names if omitted.").updatable(),
+            prop("password", Str, "Password with which the user logs in.").updatable(),
+            prop("roles", List, "Roles that the user has, each on a project or a domain.").updatable().each(record([
+                prop("domain", Str, "Name or ID of the domain on which the role is granted; not together with a project.").is(DOMAIN),
+                prop("project", Str, "Name or ID of the project on which the role is granted; not together with a domain.").is(PROJECT),
+                prop("role", Str, "Name or ID of the role that is granted.").required().is(ROLE),
             ])),
         ])
         .attrs([
-            attr("default_project_id", Str).since("9.0.0"),
-            attr("domain_id", Str).since("9.0.0"),
-            attr("enabled", Bool).since("9.0.0"),
-            attr("name", Str).since("9.0.0"),
-            attr("password_expires_at", Str).since("9.0.0"),
+            attr("default_project_id", Str, "ID of the project used when the user logs in without naming one.").since("9.0.0"),
+            attr("domain_id", Str, "ID of the domain that the user belongs to.").since("9.0.0"),
+            attr("enabled", Bool, "Whether the user can log in.").since("9.0.0"),
+            attr("name", Str, "Name of the user in the identity service.").since("9.0.0"),
+            attr("password_expires_at", Str, "Time at which the password expires; null if it never does.").since("9.0.0"),
         ])
         .check(check_roles)
         .deletes(|op| Box::pin(remove(op)))
@@ -75,7 +75,7 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
     let properties = op.context().properties.clone();
     for group in items(&properties, "groups").iter().filter_map(|it| open(it).as_text()) {
         // What cannot be found is gone, and the user is not in it.
-        let Ok(group) = lookup::find_id(op, "keystone.group", group).await else { continue };
+        let Ok(group) = lookup::find_id(op, GROUP, group).await else { continue };
         let path = format!("/groups/{group}/users/{user}");
         op.remove(&format!("leave {group}"), delete(Service::Identity, path)).await?;
     }

@@ -14,30 +14,56 @@ pub(super) fn cluster() -> ResourceType {
         .entity("clusters")
         .since("9.0.0")
         .props([
-            prop("cluster_template", Str).required().is("magnum.cluster_template").by_name(),
-            prop("create_timeout", Int).updatable().default(60).min(0),
-            prop("discovery_url", Str).updatable(),
-            prop("keypair", Str).is("nova.keypair"),
-            prop("master_count", Int).updatable().default(1).min(1),
-            prop("name", Str),
-            prop("node_count", Int).updatable().default(1).min(1),
+            prop("cluster_template", Str, "Template that the cluster is made from, by name or ID.")
+                .required()
+                .is(CLUSTER_TEMPLATE)
+                .by_name(),
+            prop(
+                "create_timeout",
+                Int,
+                "Minutes after which building the cluster is given up; 0 means never.",
+            )
+            .updatable()
+            .default(60)
+            .min(0),
+            prop(
+                "discovery_url",
+                Str,
+                "URL through which the nodes find each other; generated if omitted.",
+            )
+            .updatable(),
+            prop("keypair", Str, "Name of the key pair for SSH access; the template's if omitted.")
+                .is(KEY_PAIR),
+            prop("master_count", Int, "Number of nodes that run the control plane.")
+                .updatable()
+                .default(1)
+                .min(1),
+            prop(
+                "name",
+                Str,
+                "Human-readable name; made from the stack and resource names if omitted.",
+            ),
+            prop("node_count", Int, "Number of nodes that run workloads.")
+                .updatable()
+                .default(1)
+                .min(1),
         ])
         .attrs([
-            attr("api_address", Str),
-            attr("cluster_template_id", Str),
-            attr("coe_version", Str),
-            attr("container_version", Str),
-            attr("create_timeout", Int),
-            attr("discovery_url", Str),
-            attr("keypair", Str),
-            attr("master_addresses", List),
-            attr("master_count", Int),
-            attr("name", Str),
-            attr("node_addresses", List),
-            attr("node_count", Int),
-            attr("stack_id", Str),
-            attr("status", Str),
-            attr("status_reason", Str),
+            attr("api_address", Str, "URL of the orchestration engine's API."),
+            attr("cluster_template_id", Str, "ID of the template that the cluster was made from."),
+            attr("coe_version", Str, "Version of the container orchestration engine."),
+            attr("container_version", Str, "Version of the container runtime."),
+            attr("create_timeout", Int, "Minutes allowed for building the cluster."),
+            attr("discovery_url", Str, "URL through which the nodes find each other."),
+            attr("keypair", Str, "Name of the key pair for SSH access."),
+            attr("master_addresses", List, "IP addresses of the control plane's nodes."),
+            attr("master_count", Int, "Number of nodes that run the control plane."),
+            attr("name", Str, "Name that the service has on record."),
+            attr("node_addresses", List, "IP addresses of the worker nodes."),
+            attr("node_count", Int, "Number of worker nodes."),
+            attr("stack_id", Str, "ID of the stack with which the service built the cluster."),
+            attr("status", Str, "Current status, such as `CREATE_COMPLETE`."),
+            attr("status_reason", Str, "Explanation of the status, mostly of a failure."),
         ])
         .updates(|op| Box::pin(update(op)))
         .rest(

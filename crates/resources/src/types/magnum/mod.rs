@@ -23,32 +23,110 @@ pub(crate) fn types() -> Vec<ResourceType> {
 fn template_of_clusters(kind: ResourceType) -> ResourceType {
     kind.service(Service::ContainerInfra)
         .props([
-            prop("coe", Str).required().one_of(["kubernetes", "swarm", "mesos"]),
-            prop("dns_nameserver", Str).is("ip_addr"),
-            prop("docker_storage_driver", Str)
-                .default("devicemapper")
-                .one_of(["devicemapper", "overlay"]),
-            prop("docker_volume_size", Int).min(1),
-            prop("external_network", Str).required().is("neutron.network").by_name(),
-            prop("fixed_network", Str).is("neutron.network").by_name(),
-            prop("fixed_subnet", Str).is("neutron.subnet").by_name(),
-            prop("flavor", Str).is("nova.flavor"),
-            prop("floating_ip_enabled", Bool).default(true),
-            prop("http_proxy", Str),
-            prop("https_proxy", Str),
-            prop("image", Str).required().is("glance.image"),
-            prop("keypair", Str).is("nova.keypair"),
-            prop("labels", Map),
-            prop("master_flavor", Str).is("nova.flavor"),
-            prop("master_lb_enabled", Bool).default(true),
-            prop("name", Str),
-            prop("network_driver", Str),
-            prop("no_proxy", Str),
-            prop("public", Bool).updatable().default(false),
-            prop("registry_enabled", Bool).default(false),
-            prop("server_type", Str).default("vm").one_of(["vm", "bm"]),
-            prop("tls_disabled", Bool).default(false),
-            prop("volume_driver", Str).one_of(["cinder", "rexray"]),
+            prop("coe", Str, "Container orchestration engine, such as `kubernetes`.")
+                .required()
+                .one_of(["kubernetes", "swarm", "mesos"]),
+            prop("dns_nameserver", Str, "Address of the name server that the nodes use.")
+                .is(IP_ADDR),
+            prop(
+                "docker_storage_driver",
+                Str,
+                "How Docker stores image and container layers on the nodes.",
+            )
+            .default("devicemapper")
+            .one_of(["devicemapper", "overlay"]),
+            prop(
+                "docker_volume_size",
+                Int,
+                "Size in GB of the volume that each node has for containers.",
+            )
+            .min(1),
+            prop(
+                "external_network",
+                Str,
+                "External network through which the cluster is reached, by name or ID.",
+            )
+            .required()
+            .is(NETWORK)
+            .by_name(),
+            prop(
+                "fixed_network",
+                Str,
+                "Existing network for the nodes, by name or ID; a new one if omitted.",
+            )
+            .is(NETWORK)
+            .by_name(),
+            prop(
+                "fixed_subnet",
+                Str,
+                "Existing subnet for the nodes, by name or ID; a new one if omitted.",
+            )
+            .is(SUBNET)
+            .by_name(),
+            prop("flavor", Str, "Flavor of the worker nodes, by name or ID.").is(FLAVOR),
+            prop("floating_ip_enabled", Bool, "Whether the nodes get floating IPs.").default(true),
+            prop("http_proxy", Str, "URL of the proxy through which nodes make HTTP requests."),
+            prop("https_proxy", Str, "URL of the proxy through which nodes make HTTPS requests."),
+            prop("image", Str, "Image that the nodes boot from, by name or ID.")
+                .required()
+                .is(IMAGE),
+            prop("keypair", Str, "Name of the key pair for SSH access to the nodes.").is(KEY_PAIR),
+            prop(
+                "labels",
+                Map,
+                "Key-value pairs that tune the cluster driver, for instance component versions.",
+            ),
+            prop("master_flavor", Str, "Flavor of the control plane's nodes, by name or ID.")
+                .is(FLAVOR),
+            prop(
+                "master_lb_enabled",
+                Bool,
+                "Whether a load balancer stands in front of the control plane.",
+            )
+            .default(true),
+            prop(
+                "name",
+                Str,
+                "Human-readable name; made from the stack and resource names if omitted.",
+            ),
+            prop(
+                "network_driver",
+                Str,
+                "Network plug-in for containers, such as `flannel` or `calico`.",
+            ),
+            prop(
+                "no_proxy",
+                Str,
+                "Comma-separated addresses and domains that are reached without the proxies.",
+            ),
+            prop(
+                "public",
+                Bool,
+                "Whether users of all projects can make clusters from the template.",
+            )
+            .updatable()
+            .default(false),
+            prop("registry_enabled", Bool, "Whether clusters run an image registry of their own.")
+                .default(false),
+            prop(
+                "server_type",
+                Str,
+                "Whether nodes are virtual machines (`vm`) or bare metal (`bm`).",
+            )
+            .default("vm")
+            .one_of(["vm", "bm"]),
+            prop(
+                "tls_disabled",
+                Bool,
+                "Whether the cluster's API goes without TLS and so without authentication.",
+            )
+            .default(false),
+            prop(
+                "volume_driver",
+                Str,
+                "Driver for persistent volumes: `cinder` with Kubernetes, otherwise `rexray`.",
+            )
+            .one_of(["cinder", "rexray"]),
         ])
         .check(driver_suits)
         .rest(

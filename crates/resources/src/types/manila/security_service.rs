@@ -11,14 +11,28 @@ pub(super) fn security_service() -> ResourceType {
         .entity("security_services")
         .since("5.0.0")
         .props([
-            prop("description", Str).updatable(),
-            prop("dns_ip", Str).updatable(),
-            prop("domain", Str).updatable(),
-            prop("name", Str).updatable(),
-            prop("password", Str).updatable(),
-            prop("server", Str).updatable(),
-            prop("type", Str).required().one_of(["ldap", "kerberos", "active_directory"]),
-            prop("user", Str).updatable(),
+            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
+                .updatable(),
+            prop("dns_ip", Str, "Address of the name server used inside the project's network.")
+                .updatable(),
+            prop("domain", Str, "Domain or realm of the directory service.").updatable(),
+            prop(
+                "name",
+                Str,
+                "Human-readable name; made from the stack and resource names if omitted.",
+            )
+            .updatable(),
+            prop("password", Str, "Password of the account in `user`.").updatable(),
+            prop("server", Str, "Address or host name of the directory server.").updatable(),
+            prop(
+                "type",
+                Str,
+                "Kind of directory service: `ldap`, `kerberos` or `active_directory`.",
+            )
+            .required()
+            .one_of(["ldap", "kerberos", "active_directory"]),
+            prop("user", Str, "Account with which share servers sign in to the directory.")
+                .updatable(),
         ])
         .rest(
             RestSpec::new(Service::Share, "/security-services", "security_service")

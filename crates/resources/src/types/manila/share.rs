@@ -18,35 +18,81 @@ pub(super) fn share() -> ResourceType {
         .detects_drift()
         .since("5.0.0")
         .props([
-            prop("access_rules", List).updatable().default_empty().each(record([
-                prop("access_level", Str).one_of(["ro", "rw"]),
-                prop("access_to", Str).required(),
-                prop("access_type", Str).required().one_of(["ip", "user", "cert", "cephx"]),
+            prop(
+                "access_rules",
+                List,
+                "Who may mount the share; rules that are not listed are withdrawn.",
+            )
+            .updatable()
+            .default_empty()
+            .each(record([
+                prop(
+                    "access_level",
+                    Str,
+                    "Whether access is read-only (`ro`) or also for writing (`rw`).",
+                )
+                .one_of(["ro", "rw"]),
+                prop(
+                    "access_to",
+                    Str,
+                    "Who gets access: an address or block, user, certificate name or Ceph ID.",
+                )
+                .required(),
+                prop(
+                    "access_type",
+                    Str,
+                    "How clients are told apart: by address, user, certificate or Ceph identity.",
+                )
+                .required()
+                .one_of(["ip", "user", "cert", "cephx"]),
             ])),
-            prop("description", Str).updatable(),
-            prop("is_public", Bool).updatable().default(false),
-            prop("metadata", Map).updatable(),
-            prop("name", Str).updatable(),
-            prop("share_network", Str).is("manila.share_network"),
-            prop("share_protocol", Str).required().one_of([
-                "NFS",
-                "CIFS",
-                "GlusterFS",
-                "HDFS",
-                "CEPHFS",
-            ]),
-            prop("share_type", Str).is("manila.share_type"),
-            prop("size", Int).required(),
-            prop("snapshot", Str).is("manila.share_snapshot"),
+            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
+                .updatable(),
+            prop("is_public", Bool, "Whether other projects can see the share.")
+                .updatable()
+                .default(false),
+            prop("metadata", Map, "Key-value pairs to keep with the share.").updatable(),
+            prop(
+                "name",
+                Str,
+                "Human-readable name; made from the stack and resource names if omitted.",
+            )
+            .updatable(),
+            prop(
+                "share_network",
+                Str,
+                "Share network on which the share is offered, by name or ID.",
+            )
+            .is(SHARE_NETWORK),
+            prop(
+                "share_protocol",
+                Str,
+                "Protocol by which clients mount the share, such as `NFS`.",
+            )
+            .required()
+            .one_of(["NFS", "CIFS", "GlusterFS", "HDFS", "CEPHFS"]),
+            prop("share_type", Str, "Share type that decides on the back end, by name or ID.")
+                .is(SHARE_TYPE),
+            prop("size", Int, "Capacity of the share in GiB.").required(),
+            prop(
+                "snapshot",
+                Str,
+                "Snapshot with which the share starts, by name or ID; empty if omitted.",
+            )
+            .is(SHARE_SNAPSHOT),
         ])
         .attrs([
-            attr("availability_zone", Str),
-            attr("created_at", Str),
-            attr("export_locations", List),
-            attr("host", Str),
-            attr("project_id", Str),
-            attr("share_server_id", Str),
-            attr("status", Str),
+            attr("availability_zone", Str, "Availability zone that the share is in."),
+            attr("created_at", Str, "Time at which the share was created."),
+            attr("export_locations", List, "Paths under which clients can mount the share."),
+            attr("host", Str, "Back end that holds the share, as `host@backend#pool`."),
+            attr("project_id", Str, "ID of the project that owns the share."),
+            attr(
+                "share_server_id",
+                Str,
+                "ID of the share server that offers the share, if there is one.",
+            ),
+            attr("status", Str, "Current status as the service reports it, such as `available`."),
         ])
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
@@ -57,9 +103,9 @@ pub(super) fn share() -> ResourceType {
                 .field("share_protocol", "share_proto")
                 .field("snapshot", "snapshot_id")
                 .unsent(["access_rules"])
-                .finds("share_network", "manila.share_network")
-                .finds("share_type", "manila.share_type")
-                .finds("snapshot", "manila.share_snapshot")
+                .finds("share_network", SHARE_NETWORK)
+                .finds("share_type", SHARE_TYPE)
+                .finds("snapshot", SHARE_SNAPSHOT)
                 .list_suffix("/detail")
                 .mark_field("description")
                 .readiness(Readiness::when("status", ["available"], ["error", "error_deleting"]))

@@ -17,18 +17,48 @@ pub(super) fn share_network() -> ResourceType {
         .detects_drift()
         .since("5.0.0")
         .props([
-            prop("description", Str).updatable(),
-            prop("name", Str).updatable(),
-            prop("neutron_network", Str).updatable().is("neutron.network").by_name(),
-            prop("neutron_subnet", Str).updatable().is("neutron.subnet").by_name(),
-            prop("nova_network", Str).updatable().hidden("21.0.0").note("Use `neutron_network`."),
-            prop("security_services", List).updatable().default_empty().each(item(Str)),
+            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
+                .updatable(),
+            prop(
+                "name",
+                Str,
+                "Human-readable name; made from the stack and resource names if omitted.",
+            )
+            .updatable(),
+            prop(
+                "neutron_network",
+                Str,
+                "Neutron network for the share servers, by name or ID; the subnet's if omitted.",
+            )
+            .updatable()
+            .is(NETWORK)
+            .by_name(),
+            prop("neutron_subnet", Str, "Neutron subnet for the share servers, by name or ID.")
+                .updatable()
+                .is(SUBNET)
+                .by_name(),
+            prop(
+                "nova_network",
+                Str,
+                "ID of a network of the former Nova networking; excludes the Neutron ones.",
+            )
+            .updatable()
+            .hidden("21.0.0")
+            .note("Use `neutron_network`."),
+            prop(
+                "security_services",
+                List,
+                "Security services that authenticate users on this network, by name or ID.",
+            )
+            .updatable()
+            .default_empty()
+            .each(item(Str)),
         ])
         .attrs([
-            attr("cidr", Str),
-            attr("ip_version", Str),
-            attr("network_type", Str),
-            attr("segmentation_id", Str),
+            attr("cidr", Str, "Address block of the network, in CIDR notation."),
+            attr("ip_version", Str, "IP version of the network, 4 or 6."),
+            attr("network_type", Str, "How the network is realised, such as `vlan` or `vxlan`."),
+            attr("segmentation_id", Str, "VLAN or tunnel ID of the network."),
         ])
         .check(|members| {
             exclusive(members, "nova_network", "neutron_network")?;

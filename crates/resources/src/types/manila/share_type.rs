@@ -16,11 +16,19 @@ pub(super) fn share_type() -> ResourceType {
         .detects_drift()
         .since("5.0.0")
         .props([
-            prop("driver_handles_share_servers", Bool).required(),
-            prop("extra_specs", Map).updatable(),
-            prop("is_public", Bool).default(true),
-            prop("name", Str).required(),
-            prop("snapshot_support", Bool).default(true).since("6.0.0"),
+            prop(
+                "driver_handles_share_servers",
+                Bool,
+                "Whether back ends must start share servers of their own for the shares.",
+            )
+            .required(),
+            prop("extra_specs", Map, "Abilities that a back end must have, as key-value pairs.")
+                .updatable(),
+            prop("is_public", Bool, "Whether all projects can use the share type.").default(true),
+            prop("name", Str, "Name by which users choose the share type.").required(),
+            prop("snapshot_support", Bool, "Whether back ends must be able to take snapshots.")
+                .default(true)
+                .since("6.0.0"),
         ])
         .updates(|op| Box::pin(update(op)))
         .rest(

@@ -13,15 +13,38 @@ pub(super) fn cron_trigger() -> ResourceType {
         .entity("cron_triggers")
         .since("5.0.0")
         .props([
-            prop("count", Int),
-            prop("first_time", Str),
-            prop("name", Str),
-            prop("pattern", Str).is("cron_expression"),
-            prop("workflow", Map)
+            prop(
+                "count",
+                Int,
+                "Number of runs after which the trigger is spent; unlimited if omitted.",
+            ),
+            prop("first_time", Str, "Time of the first run in UTC, as `YYYY-MM-DD HH:MM`."),
+            prop(
+                "name",
+                Str,
+                "Human-readable name; made from the stack and resource names if omitted.",
+            ),
+            prop(
+                "pattern",
+                Str,
+                "Schedule as a cron expression of five fields, such as `0 3 * * *`.",
+            )
+            .is(CRON_EXPRESSION),
+            prop("workflow", Map, "Workflow to start, and what to start it with.")
                 .required()
-                .members([prop("input", Map), prop("name", Str).required().is("mistral.workflow")]),
+                .members([
+                    prop("input", Map, "Input values for each run."),
+                    prop("name", Str, "Name or ID of the workflow.").required().is(WORKFLOW),
+                ]),
         ])
-        .attrs([attr("next_execution_time", Str), attr("remaining_executions", Int)])
+        .attrs([
+            attr("next_execution_time", Str, "Time at which the workflow is started next."),
+            attr(
+                "remaining_executions",
+                Int,
+                "Number of runs still to come; null if there is no limit.",
+            ),
+        ])
         .check(|members| one_of(members, &["pattern", "first_time"]))
         .rest(
             RestSpec::new(Service::Workflow, "/cron_triggers", "")

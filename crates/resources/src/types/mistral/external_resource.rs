@@ -20,12 +20,25 @@ pub(super) fn external_resource() -> ResourceType {
         .since("9.0.0")
         .props([
             actions(),
-            prop("always_update", Bool).default(false),
-            prop("description", Str).default("Heat managed"),
-            prop("input", Map).updatable().default_empty(),
-            prop("replace_on_change_inputs", List).default_empty(),
+            prop(
+                "always_update",
+                Bool,
+                "Whether the update workflow runs on every stack update, even without changes.",
+            )
+            .default(false),
+            prop("description", Str, "Text attached to the workflow executions.")
+                .default("Heat managed"),
+            prop("input", Map, "Input values for all of the workflows.")
+                .updatable()
+                .default_empty(),
+            prop(
+                "replace_on_change_inputs",
+                List,
+                "Names of inputs whose change replaces the resource instead of updating it.",
+            )
+            .default_empty(),
         ])
-        .attrs([attr("output", Map)])
+        .attrs([attr("output", Map, "Output of all workflow runs so far, merged into one map.")])
         .replaced_if(|change| {
             let part = |members: &Members, name: &str| {
                 section(members, "input").and_then(|input| input.get(name)).cloned()
@@ -47,12 +60,20 @@ pub(super) fn external_resource() -> ResourceType {
 
 fn actions() -> Prop {
     let actions = ["CREATE", "DELETE", "RESUME", "SUSPEND", "UPDATE"];
-    prop("actions", Map).required().members(actions.map(|action| {
-        prop(action, Map).members([
-            prop("params", Map).default_empty(),
-            prop("workflow", Str).required().is("mistral.workflow"),
-        ])
-    }))
+    prop("actions", Map, "Workflows that carry out the resource's life cycle.").required().members(
+        actions.map(|action| {
+            prop(
+                action,
+                Map,
+                "Workflow for this stage of the life cycle; nothing happens then if omitted.",
+            )
+            .members([
+                prop("params", Map, "Execution parameters for the workflow, such as its `env`.")
+                    .default_empty(),
+                prop("workflow", Str, "Name or ID of the workflow to run.").required().is(WORKFLOW),
+            ])
+        }),
+    )
 }
 
 /// Where what the workflows gave is kept, all of them together.

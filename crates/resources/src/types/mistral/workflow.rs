@@ -21,18 +21,18 @@ pub(super) fn workflow() -> ResourceType {
         .kept_on_failed_check()
         .since("2015.1")
         .props([
-            prop("description", Str).updatable(),
-            prop("input", Map).updatable(),
-            prop("name", Str),
-            prop("output", Map).updatable(),
-            prop("params", Map).updatable(),
-            prop("tags", List).updatable().since("10.0.0"),
+            prop("description", Str, "Free-form text for people; the service gives it no meaning.").updatable(),
+            prop("input", Map, "Names of the workflow's inputs, with their default values.").updatable(),
+            prop("name", Str, "Name that identifies the workflow; made from the stack and resource names if omitted."),
+            prop("output", Map, "Values that the workflow returns, mostly given as YAQL or Jinja expressions.").updatable(),
+            prop("params", Map, "Parameters for executions, such as `task_name` for workflows of type `reverse`.").updatable(),
+            prop("tags", List, "Labels by which the object can be found; they replace any earlier ones.").updatable().since("10.0.0"),
             task_defaults(),
             tasks(),
-            prop("type", Str).required().updatable().one_of(["direct", "reverse"]),
-            prop("use_request_body_as_input", Bool).updatable().since("6.0.0"),
+            prop("type", Str, "What orders the tasks: their transitions (`direct`) or their dependencies (`reverse`).").required().updatable().one_of(["direct", "reverse"]),
+            prop("use_request_body_as_input", Bool, "Whether a signal's whole body is the input, rather than its `input` and `params` members.").updatable().since("6.0.0"),
         ])
-        .attrs([attr("alarm_url", Str).uncached(), attr("data", Map), attr("executions", List)])
+        .attrs([attr("alarm_url", Str, "Signed URL to which an alarm can post in order to start the workflow.").uncached(), attr("data", Map, "Map with the workflow's name and its declared input."), attr("executions", List, "Executions that signals to the resource have started.")])
         .attributes(|view, name, path| {
             let value = match name {
                 // Where it is signalled comes with the users of stacks.
@@ -56,49 +56,136 @@ pub(super) fn workflow() -> ResourceType {
 }
 
 fn task_defaults() -> Prop {
-    prop("task_defaults", Map).updatable().since("5.0.0").members([
-        prop("concurrency", Int).since("8.0.0"),
-        prop("on_complete", List),
-        prop("on_error", List),
-        prop("on_success", List),
-        prop("pause_before", Bool),
-        prop("requires", List),
-        prop("retry", Map),
-        prop("timeout", Int),
-        prop("wait_after", Int),
-        prop("wait_before", Int),
-    ])
+    prop("task_defaults", Map, "Settings that apply to all tasks without their own.")
+        .updatable()
+        .since("5.0.0")
+        .members([
+            prop(
+                "concurrency",
+                Int,
+                "Usual limit on actions of a `with_items` task that run at once.",
+            )
+            .since("8.0.0"),
+            prop(
+                "on_complete",
+                List,
+                "Tasks that normally follow a task, whether it succeeded or not.",
+            ),
+            prop("on_error", List, "Tasks that normally follow a failed task."),
+            prop("on_success", List, "Tasks that normally follow a successful task."),
+            prop(
+                "pause_before",
+                Bool,
+                "Whether the workflow normally pauses before each task until it is resumed.",
+            ),
+            prop(
+                "requires",
+                List,
+                "Tasks that normally must be finished before a task; for `reverse` workflows.",
+            ),
+            prop(
+                "retry",
+                Map,
+                "Usual retries of a failing task, with members such as `count` and `delay`.",
+            ),
+            prop("timeout", Int, "Seconds after which an unfinished task normally fails."),
+            prop(
+                "wait_after",
+                Int,
+                "Seconds that normally pass after a task before the next one starts.",
+            ),
+            prop("wait_before", Int, "Seconds that normally pass before a task starts."),
+        ])
 }
 
 fn tasks() -> Prop {
-    prop("tasks", List).required().updatable().min_length(1).each(record([
-        prop("action", Str),
-        prop("concurrency", Int).replaces("policies.concurrency").since("8.0.0"),
-        prop("description", Str),
-        prop("input", Map),
-        prop("join", Str).since("6.0.0"),
-        prop("keep_result", Bool).since("5.0.0"),
-        prop("name", Str).required(),
-        prop("on_complete", List),
-        prop("on_error", List),
-        prop("on_success", List),
-        prop("pause_before", Bool).replaces("policies.pause_before").since("5.0.0"),
-        prop("policies", Map)
+    prop("tasks", List, "Steps of the workflow.").required().updatable().min_length(1).each(record(
+        [
+            prop(
+                "action",
+                Str,
+                "Action that the task performs, such as `std.http`; excludes `workflow`.",
+            ),
+            prop("concurrency", Int, "Most actions of a `with_items` task that run at once.")
+                .replaces("policies.concurrency")
+                .since("8.0.0"),
+            prop("description", Str, "Free-form text for people; the service gives it no meaning."),
+            prop("input", Map, "Input values for the action or workflow of the task."),
+            prop(
+                "join",
+                Str,
+                "How many preceding branches the task waits for: `all`, `one` or a number.",
+            )
+            .since("6.0.0"),
+            prop(
+                "keep_result",
+                Bool,
+                "Whether the result stays in the execution's context; `false` saves space.",
+            )
+            .since("5.0.0"),
+            prop("name", Str, "Name of the task, unique within the workflow.").required(),
+            prop("on_complete", List, "Tasks that follow, whether this one succeeded or not."),
+            prop("on_error", List, "Tasks that follow if this one failed."),
+            prop("on_success", List, "Tasks that follow if this one succeeded."),
+            prop(
+                "pause_before",
+                Bool,
+                "Whether the workflow pauses before the task until it is resumed.",
+            )
+            .replaces("policies.pause_before")
+            .since("5.0.0"),
+            prop(
+                "policies",
+                Map,
+                "Execution policies of the task, such as `retry` and `timeout`, in one map.",
+            )
             .dropped()
             .since("2015.1")
             .deprecated("5.0.0")
             .hidden("8.0.0")
             .note("Give the policies as members of the task."),
-        prop("publish", Map),
-        prop("requires", List),
-        prop("retry", Map).replaces("policies.retry").since("5.0.0"),
-        prop("target", Str).since("5.0.0"),
-        prop("timeout", Int).replaces("policies.timeout").since("5.0.0"),
-        prop("wait_after", Int).replaces("policies.wait_after").since("5.0.0"),
-        prop("wait_before", Int).replaces("policies.wait_before").since("5.0.0"),
-        prop("with_items", Str).since("5.0.0"),
-        prop("workflow", Str).is("mistral.workflow"),
-    ]))
+            prop(
+                "publish",
+                Map,
+                "Variables to set from the task's result, for later tasks to read.",
+            ),
+            prop(
+                "requires",
+                List,
+                "Tasks that must be finished before this one; for `reverse` workflows.",
+            ),
+            prop(
+                "retry",
+                Map,
+                "Retries if the task fails, with members such as `count` and `delay`.",
+            )
+            .replaces("policies.retry")
+            .since("5.0.0"),
+            prop("target", Str, "Name of the Mistral executor that should run the task's action.")
+                .since("5.0.0"),
+            prop("timeout", Int, "Seconds after which the unfinished task fails.")
+                .replaces("policies.timeout")
+                .since("5.0.0"),
+            prop("wait_after", Int, "Seconds to wait after the task before the next one starts.")
+                .replaces("policies.wait_after")
+                .since("5.0.0"),
+            prop("wait_before", Int, "Seconds to wait before the task starts.")
+                .replaces("policies.wait_before")
+                .since("5.0.0"),
+            prop(
+                "with_items",
+                Str,
+                "Loop such as `host in <% $.hosts %>`, which performs the action once per item.",
+            )
+            .since("5.0.0"),
+            prop(
+                "workflow",
+                Str,
+                "Workflow to run as this task, by name or ID; excludes `action`.",
+            )
+            .is(WORKFLOW),
+        ],
+    ))
 }
 
 // A signal starts an execution, which needs a call; what hears a signal makes none. Until the engine makes calls for

@@ -28,7 +28,7 @@ pub(super) fn bare(path: &'static str, one: &'static str) -> RestSpec {
 
 /// Rules of a quality-of-service policy, which are below it.
 pub(super) fn qos_rule(path: &'static str, one: &'static str) -> RestSpec {
-    bare(path, one).finds("policy", "neutron.qos_policy")
+    bare(path, one).finds("policy", QOS_POLICY)
 }
 
 /// When objects with a status of their own are ready.
@@ -100,11 +100,10 @@ pub(super) fn further_fields(members: &Members) -> Result<(), PropertyError> {
         matches!(&***name, "shared" | "tenant_id") || members.contains_key(&***name)
     };
     let banned: Vec<&str> = names.filter(is_banned).map(|name| &**name).collect();
-    match banned.is_empty() {
-        true => Ok(()),
-        false => {
-            Err(PropertyError::new(format!("{} not allowed in value_specs", banned.join(", "))))
-        }
+    if banned.is_empty() {
+        Ok(())
+    } else {
+        Err(PropertyError::new(format!("{} not allowed in value_specs", banned.join(", "))))
     }
 }
 
@@ -258,12 +257,25 @@ pub(super) const KEY_GROUPS: [&str; 20] = [
 
 /// Tags on the object.
 pub(super) fn tags(kind: ResourceType) -> ResourceType {
-    kind.props([prop("tags", List).updatable().since("9.0.0").each(item(Str))])
+    kind.props([prop(
+        "tags",
+        List,
+        "Labels by which the object can be found; they replace any earlier ones.",
+    )
+    .updatable()
+    .since("9.0.0")
+    .each(item(Str))])
 }
 
 /// Further fields for the request, as the operator's plug-ins want them.
 pub(super) fn value_specs(kind: ResourceType) -> ResourceType {
-    kind.props([prop("value_specs", Map).updatable().default_empty()])
+    kind.props([prop(
+        "value_specs",
+        Map,
+        "Further fields for the request, for extensions without properties of their own.",
+    )
+    .updatable()
+    .default_empty()])
 }
 
 /// What a security group rule may name as its protocol: a number, or one of the names.
@@ -298,12 +310,12 @@ pub(super) fn protocols() -> impl Iterator<Item = Value> {
 /// What can be set on every port, whether it is declared or comes with a server.
 pub(crate) fn port_settings() -> [Prop; 9] {
     [
-        prop("admin_state_up", Bool).updatable().default(true),
-        prop("allowed_address_pairs", List).updatable().each(record([
-            prop("ip_address", Str).required().is("ip_or_cidr"),
-            prop("mac_address", Str).is("mac_addr"),
+        prop("admin_state_up", Bool, "Administrative state; `false` takes the object out of operation.").updatable().default(true),
+        prop("allowed_address_pairs", List, "Further addresses from which the port may send, besides its own.").updatable().each(record([
+            prop("ip_address", Str, "Allowed IP address, or a block of them in CIDR notation.").required().is(IP_OR_CIDR),
+            prop("mac_address", Str, "MAC address that goes with the IP address; the port's own if omitted.").is(MAC_ADDR),
         ])),
-        prop("binding:vnic_type", Str)
+        prop("binding:vnic_type", Str, "Kind of virtual network card, such as `normal` or `direct` for SR-IOV.")
             .updatable()
             .default("normal")
             .one_of([
@@ -316,11 +328,11 @@ pub(crate) fn port_settings() -> [Prop; 9] {
                 "smart-nic",
             ])
             .since("2015.1"),
-        prop("mac_address", Str).is("mac_addr"),
-        prop("no_fixed_ips", Bool).updatable().default(false).since("16.0.0"),
-        prop("port_security_enabled", Bool).updatable().since("5.0.0"),
-        prop("propagate_uplink_status", Bool).updatable().since("15.0.0"),
-        prop("qos_policy", Str).updatable().is("neutron.qos_policy").since("6.0.0"),
-        prop("value_specs", Map).updatable().default_empty(),
+        prop("mac_address", Str, "MAC address of the port; chosen by the service if omitted.").is(MAC_ADDR),
+        prop("no_fixed_ips", Bool, "Whether the port gets no IP addresses at all; excludes `fixed_ips`.").updatable().default(false).since("16.0.0"),
+        prop("port_security_enabled", Bool, "Whether security groups and anti-spoofing filters apply to the port; as its network says if omitted.").updatable().since("5.0.0"),
+        prop("propagate_uplink_status", Bool, "Whether the port shows its device when the physical uplink goes down or comes up.").updatable().since("15.0.0"),
+        prop("qos_policy", Str, "Name or ID of the quality-of-service policy for the port's traffic.").updatable().is(QOS_POLICY).since("6.0.0"),
+        prop("value_specs", Map, "Further fields for the request, for extensions without properties of their own.").updatable().default_empty(),
     ]
 }

@@ -13,9 +13,12 @@ pub(super) fn extra_route() -> ResourceType {
         .extension("extraroute")
         .unsupported(None)
         .props([
-            prop("destination", Str).required(),
-            prop("nexthop", Str).required(),
-            prop("router_id", Str).required().is("neutron.router"),
+            prop("destination", Str, "Network to be reached by the route, in CIDR notation.")
+                .required(),
+            prop("nexthop", Str, "Address of the next hop towards the destination.").required(),
+            prop("router_id", Str, "Router that gets the route, by name or ID.")
+                .required()
+                .is(ROUTER),
         ])
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(remove(op)))
@@ -23,7 +26,7 @@ pub(super) fn extra_route() -> ResourceType {
 
 async fn create(op: &mut Op) -> Result<(), OpError> {
     let router = op.text("router_id").unwrap_or_default().to_owned();
-    let router = lookup::find_id(op, "neutron.router", &router).await?;
+    let router = lookup::find_id(op, ROUTER, &router).await?;
     let [destination, nexthop] =
         ["destination", "nexthop"].map(|name| op.text(name).unwrap_or_default().to_owned());
     let route = Route { destination, nexthop };

@@ -15,11 +15,24 @@ pub(super) fn extra_route_set() -> ResourceType {
         .extension("extraroute-atomic")
         .since("14.0.0")
         .props([
-            prop("router", Str).required().is("neutron.router"),
-            prop("routes", List).updatable().default_empty().each(record([
-                prop("destination", Str).required().is("net_cidr"),
-                prop("nexthop", Str).required().is("ip_addr"),
-            ])),
+            prop("router", Str, "Router that gets the routes, by name or ID.")
+                .required()
+                .is(ROUTER),
+            prop("routes", List, "Static routes that the router has on behalf of this resource.")
+                .updatable()
+                .default_empty()
+                .each(record([
+                    prop(
+                        "destination",
+                        Str,
+                        "Network to be reached by the route, in CIDR notation.",
+                    )
+                    .required()
+                    .is(NET_CIDR),
+                    prop("nexthop", Str, "Address of the next hop towards the destination.")
+                        .required()
+                        .is(IP_ADDR),
+                ])),
         ])
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
@@ -29,7 +42,7 @@ pub(super) fn extra_route_set() -> ResourceType {
 
 async fn create(op: &mut Op) -> Result<(), OpError> {
     let router = op.text("router").unwrap_or_default().to_owned();
-    let router = lookup::find_id(op, "neutron.router", &router).await?;
+    let router = lookup::find_id(op, ROUTER, &router).await?;
     let routes = routes::given(&op.context().properties);
     if routes::is_untried(op) {
         refuse_known(op, &router, &routes).await?;

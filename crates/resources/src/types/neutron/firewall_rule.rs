@@ -14,33 +14,78 @@ pub(super) fn firewall_rule() -> ResourceType {
         .entity("firewall_rule")
         .detects_drift()
         .props([
-            prop("action", Str).updatable().default("deny").one_of(["allow", "deny"]),
-            prop("description", Str).updatable(),
-            prop("destination_ip_address", Str).updatable().is("net_cidr"),
-            prop("destination_port", Str).updatable(),
-            prop("enabled", Bool).updatable().default(true),
-            prop("ip_version", Str).updatable().default("4").one_of(["4", "6"]),
-            prop("name", Str).updatable(),
-            prop("protocol", Str).updatable().default("any").one_of(["tcp", "udp", "icmp", "any"]),
-            prop("shared", Bool).updatable().default(false),
-            prop("source_ip_address", Str).updatable().is("net_cidr"),
-            prop("source_port", Str).updatable(),
+            prop("action", Str, "What happens to matching traffic: `allow` or `deny`.")
+                .updatable()
+                .default("deny")
+                .one_of(["allow", "deny"]),
+            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
+                .updatable(),
+            prop(
+                "destination_ip_address",
+                Str,
+                "Destination to match, as an address or in CIDR notation; any if omitted.",
+            )
+            .updatable()
+            .is(NET_CIDR),
+            prop(
+                "destination_port",
+                Str,
+                "Destination port to match, or a range such as `80:90`; any if omitted.",
+            )
+            .updatable(),
+            prop("enabled", Bool, "Whether the rule has any effect in its policy.")
+                .updatable()
+                .default(true),
+            prop("ip_version", Str, "IP version of the traffic to match, 4 or 6.")
+                .updatable()
+                .default("4")
+                .one_of(["4", "6"]),
+            prop(
+                "name",
+                Str,
+                "Human-readable name; made from the stack and resource names if omitted.",
+            )
+            .updatable(),
+            prop("protocol", Str, "Protocol to match; `any` stands for all of them.")
+                .updatable()
+                .default("any")
+                .one_of(["tcp", "udp", "icmp", "any"]),
+            prop("shared", Bool, "Whether all projects may use the object, not only its owner.")
+                .updatable()
+                .default(false),
+            prop(
+                "source_ip_address",
+                Str,
+                "Source to match, as an address or in CIDR notation; any if omitted.",
+            )
+            .updatable()
+            .is(NET_CIDR),
+            prop(
+                "source_port",
+                Str,
+                "Source port to match, or a range such as `1024:65535`; any if omitted.",
+            )
+            .updatable(),
         ])
         .attrs([
-            attr("action", Str),
-            attr("description", Str),
-            attr("destination_ip_address", Str),
-            attr("destination_port", Str),
-            attr("enabled", Str),
-            attr("firewall_policy_id", Str),
-            attr("ip_version", Str),
-            attr("name", Str),
-            attr("position", Str),
-            attr("protocol", Str),
-            attr("shared", Str),
-            attr("source_ip_address", Str),
-            attr("source_port", Str),
-            attr("tenant_id", Str),
+            attr("action", Str, "What the rule does with matching traffic."),
+            attr("description", Str, "Description that the service has on record."),
+            attr(
+                "destination_ip_address",
+                Str,
+                "Destination address or block that the rule matches.",
+            ),
+            attr("destination_port", Str, "Destination port or range that the rule matches."),
+            attr("enabled", Str, "Whether the rule is in effect."),
+            attr("firewall_policy_id", Str, "ID of the policy that contains the rule, if any."),
+            attr("ip_version", Str, "IP version that the rule matches."),
+            attr("name", Str, "Name that the service has on record."),
+            attr("position", Str, "Place of the rule within its policy, counted from 1."),
+            attr("protocol", Str, "Protocol that the rule matches; null for all."),
+            attr("shared", Str, "Whether all projects may use the object."),
+            attr("source_ip_address", Str, "Source address or block that the rule matches."),
+            attr("source_port", Str, "Source port or range that the rule matches."),
+            attr("tenant_id", Str, "ID of the project that owns the object."),
         ])
         .rest(rest_spec("/fw/firewall_rules", "firewall_rule").adjust_fields(fields))
 }

@@ -15,32 +15,86 @@ pub(super) fn floating_ip() -> ResourceType {
         .entity("floatingip")
         .detects_drift()
         .props([
-            prop("dns_domain", Str).updatable().is("dns_domain").since("7.0.0"),
-            prop("dns_name", Str).updatable().is("rel_dns_name").since("7.0.0"),
-            prop("fixed_ip_address", Str).updatable().is("ip_addr"),
-            prop("floating_ip_address", Str).is("ip_addr").since("5.0.0"),
-            prop("floating_network", Str)
-                .required()
-                .is("neutron.network")
-                .by_name()
-                .replaces("floating_network_id")
-                .since("2014.2"),
-            prop("floating_network_id", Str)
-                .is("neutron.network")
-                .deprecated("2014.2")
-                .hidden("5.0.0")
-                .note("Use `floating_network`."),
-            prop("floating_subnet", Str).is("neutron.subnet").by_name().since("9.0.0"),
-            prop("port_id", Str).updatable().is("neutron.port"),
-            prop("value_specs", Map).default_empty(),
+            prop(
+                "dns_domain",
+                Str,
+                "DNS zone in which the address is published, ending with a dot.",
+            )
+            .updatable()
+            .is(DNS_DOMAIN)
+            .since("7.0.0"),
+            prop(
+                "dns_name",
+                Str,
+                "Host name under which the address is published, relative to `dns_domain`.",
+            )
+            .updatable()
+            .is(REL_DNS_NAME)
+            .since("7.0.0"),
+            prop(
+                "fixed_ip_address",
+                Str,
+                "Address of the port to forward to; needed if the port has several.",
+            )
+            .updatable()
+            .is(IP_ADDR),
+            prop(
+                "floating_ip_address",
+                Str,
+                "Particular address to ask for, which the cloud may reserve for administrators.",
+            )
+            .is(IP_ADDR)
+            .since("5.0.0"),
+            prop(
+                "floating_network",
+                Str,
+                "External network that the address is taken from, by name or ID.",
+            )
+            .required()
+            .is(NETWORK)
+            .by_name()
+            .replaces("floating_network_id")
+            .since("2014.2"),
+            prop(
+                "floating_network_id",
+                Str,
+                "ID of the external network that the address is taken from.",
+            )
+            .is(NETWORK)
+            .deprecated("2014.2")
+            .hidden("5.0.0")
+            .note("Use `floating_network`."),
+            prop(
+                "floating_subnet",
+                Str,
+                "Subnet of the external network that the address is taken from, by name or ID.",
+            )
+            .is(SUBNET)
+            .by_name()
+            .since("9.0.0"),
+            prop(
+                "port_id",
+                Str,
+                "Port that the address leads to; if omitted, it leads nowhere yet.",
+            )
+            .updatable()
+            .is(PORT),
+            prop(
+                "value_specs",
+                Map,
+                "Further fields for the request, for extensions without properties of their own.",
+            )
+            .default_empty(),
         ])
         .attrs([
-            attr("fixed_ip_address", Str).uncached(),
-            attr("floating_ip_address", Str),
-            attr("floating_network_id", Str),
-            attr("port_id", Str).uncached(),
-            attr("router_id", Str),
-            attr("tenant_id", Str),
+            attr("fixed_ip_address", Str, "Internal address that traffic is forwarded to, if any.")
+                .uncached(),
+            attr("floating_ip_address", Str, "The allocated external address."),
+            attr("floating_network_id", Str, "ID of the external network the address belongs to."),
+            attr("port_id", Str, "ID of the port the address currently leads to, if any.")
+                .uncached(),
+            attr("router_id", Str, "ID of the router that translates the address."),
+            attr("tenant_id", Str, "ID of the project that owns the object."),
         ])
         .check(|members| {
             further_fields(members)?;
@@ -51,7 +105,7 @@ pub(super) fn floating_ip() -> ResourceType {
                 .field("floating_network", "floating_network_id")
                 .field("floating_subnet", "subnet_id")
                 .unsent(["floating_network_id"])
-                .finds("port_id", "neutron.port")
+                .finds("port_id", PORT)
                 .adjust_fields(fields),
         )
 }

@@ -14,9 +14,20 @@ pub(super) fn floating_ip_association() -> ResourceType {
         .about("The tie between a floating IP address and a port.")
         .service(Service::Network)
         .props([
-            prop("fixed_ip_address", Str).updatable().is("ip_addr"),
-            prop("floatingip_id", Str).required().updatable(),
-            prop("port_id", Str).required().updatable().is("neutron.port"),
+            prop(
+                "fixed_ip_address",
+                Str,
+                "Address of the port to forward to; needed if the port has several.",
+            )
+            .updatable()
+            .is(IP_ADDR),
+            prop("floatingip_id", Str, "ID of the floating IP that is to lead to the port.")
+                .required()
+                .updatable(),
+            prop("port_id", Str, "Port that receives the traffic, by name or ID.")
+                .required()
+                .updatable()
+                .is(PORT),
         ])
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
@@ -75,8 +86,9 @@ async fn release(op: &mut Op, properties: &Members) -> Result<(), OpError> {
 
 async fn check(op: &mut Op) -> Result<(), OpError> {
     let shown = op.read(get(Service::Network, path(op.text("floatingip_id")))).await?;
-    match shown.text("/floatingip/port_id") == op.text("port_id") {
-        true => Ok(()),
-        false => Err(OpError::failed("NotFound", "the address is not tied to the port any more")),
+    if shown.text("/floatingip/port_id") == op.text("port_id") {
+        Ok(())
+    } else {
+        Err(OpError::failed("NotFound", "the address is not tied to the port any more"))
     }
 }

@@ -15,12 +15,34 @@ pub(super) fn floating_ip_port_forward() -> ResourceType {
         .checkable()
         .since("19.0.0")
         .props([
-            prop("external_port", Int).required().updatable().range(1, 65535),
-            prop("floating_ip", Str).required().names("neutron.floating_ip"),
-            prop("internal_ip_address", Str).required().updatable().is("ip_addr"),
-            prop("internal_port", Str).required().updatable().is("neutron.port").by_name(),
-            prop("internal_port_number", Int).updatable().range(1, 65535),
-            prop("protocol", Str)
+            prop("external_port", Int, "Port number on the floating IP address, 1 to 65535.")
+                .required()
+                .updatable()
+                .range(1, 65535),
+            prop("floating_ip", Str, "Floating IP whose traffic is forwarded, by ID or address.")
+                .required()
+                .finds(FLOATING_IP),
+            prop(
+                "internal_ip_address",
+                Str,
+                "Fixed address of the internal port that traffic is sent to.",
+            )
+            .required()
+            .updatable()
+            .is(IP_ADDR),
+            prop("internal_port", Str, "Neutron port behind the internal address, by name or ID.")
+                .required()
+                .updatable()
+                .is(PORT)
+                .by_name(),
+            prop(
+                "internal_port_number",
+                Int,
+                "TCP or UDP port number on the internal address, 1 to 65535.",
+            )
+            .updatable()
+            .range(1, 65535),
+            prop("protocol", Str, "IP protocol of the forwarded traffic.")
                 .required()
                 .updatable()
                 .one_of(["tcp", "udp", "icmp", "icmp6", "sctp", "dccp"]),

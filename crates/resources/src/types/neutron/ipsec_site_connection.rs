@@ -14,50 +14,81 @@ pub(super) fn ipsec_site_connection() -> ResourceType {
         .entity("ipsec_site_connection")
         .detects_drift()
         .props([
-            prop("admin_state_up", Bool).updatable().default(true),
-            prop("description", Str).updatable(),
-            prop("dpd", Map).members([
-                prop("actions", Str).default("hold").one_of([
-                    "clear",
-                    "disabled",
-                    "hold",
-                    "restart",
-                    "restart-by-peer",
-                ]),
-                prop("interval", Int).default(30),
-                prop("timeout", Int).default(120),
+            prop(
+                "admin_state_up",
+                Bool,
+                "Administrative state; `false` takes the object out of operation.",
+            )
+            .updatable()
+            .default(true),
+            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
+                .updatable(),
+            prop("dpd", Map, "How dead peers are detected, and what happens then.").members([
+                prop("actions", Str, "What to do about a dead peer, such as `hold` or `restart`.")
+                    .default("hold")
+                    .one_of(["clear", "disabled", "hold", "restart", "restart-by-peer"]),
+                prop("interval", Int, "Seconds between two probes of the peer.").default(30),
+                prop(
+                    "timeout",
+                    Int,
+                    "Seconds without an answer after which the peer counts as dead.",
+                )
+                .default(120),
             ]),
-            prop("ikepolicy_id", Str).required(),
-            prop("initiator", Str)
-                .default("bi-directional")
-                .one_of(["bi-directional", "response-only"]),
-            prop("ipsecpolicy_id", Str).required(),
-            prop("mtu", Int).default(1500),
-            prop("name", Str).updatable(),
-            prop("peer_address", Str).required(),
-            prop("peer_cidrs", List).required().each(item(Str).is("net_cidr")),
-            prop("peer_id", Str).required(),
-            prop("psk", Str).required(),
-            prop("vpnservice_id", Str).required(),
+            prop("ikepolicy_id", Str, "ID of the IKE policy for the key exchange.").required(),
+            prop(
+                "initiator",
+                Str,
+                "Who may open the connection: either side, or with `response-only` just the peer.",
+            )
+            .default("bi-directional")
+            .one_of(["bi-directional", "response-only"]),
+            prop("ipsecpolicy_id", Str, "ID of the IPsec policy for the tunnel.").required(),
+            prop("mtu", Int, "Largest packet, in bytes, that is sent without fragmentation.")
+                .default(1500),
+            prop(
+                "name",
+                Str,
+                "Human-readable name; made from the stack and resource names if omitted.",
+            )
+            .updatable(),
+            prop("peer_address", Str, "Public address or host name of the peer's gateway.")
+                .required(),
+            prop("peer_cidrs", List, "Networks behind the peer, in CIDR notation.")
+                .required()
+                .each(item(Str).is(NET_CIDR)),
+            prop(
+                "peer_id",
+                Str,
+                "Identity the peer presents, such as an address, host name or email.",
+            )
+            .required(),
+            prop("psk", Str, "Secret that both ends share, by which they authenticate each other.")
+                .required(),
+            prop("vpnservice_id", Str, "ID of the VPN service at the local end.").required(),
         ])
         .attrs([
-            attr("admin_state_up", Str),
-            attr("auth_mode", Str),
-            attr("description", Str),
-            attr("dpd", Map),
-            attr("ikepolicy_id", Str),
-            attr("initiator", Str),
-            attr("ipsecpolicy_id", Str),
-            attr("mtu", Str),
-            attr("name", Str),
-            attr("peer_address", Str),
-            attr("peer_cidrs", List),
-            attr("peer_id", Str),
-            attr("psk", Str),
-            attr("route_mode", Str),
-            attr("status", Str),
-            attr("tenant_id", Str),
-            attr("vpnservice_id", Str),
+            attr("admin_state_up", Str, "Whether the object is administratively up."),
+            attr("auth_mode", Str, "How the ends authenticate each other, which is `psk`."),
+            attr("description", Str, "Description that the service has on record."),
+            attr("dpd", Map, "Settings of the dead peer detection."),
+            attr("ikepolicy_id", Str, "ID of the IKE policy in use."),
+            attr("initiator", Str, "Which side may open the connection."),
+            attr("ipsecpolicy_id", Str, "ID of the IPsec policy in use."),
+            attr("mtu", Str, "Largest unfragmented packet, in bytes."),
+            attr("name", Str, "Name that the service has on record."),
+            attr("peer_address", Str, "Address or host name of the peer's gateway."),
+            attr("peer_cidrs", List, "Networks behind the peer, in CIDR notation."),
+            attr("peer_id", Str, "Identity that the peer must present."),
+            attr("psk", Str, "The shared secret of both ends."),
+            attr("route_mode", Str, "How routes to the peer come about, which is `static`."),
+            attr(
+                "status",
+                Str,
+                "Current status as the service reports it, such as `ACTIVE` or `DOWN`.",
+            ),
+            attr("tenant_id", Str, "ID of the project that owns the object."),
+            attr("vpnservice_id", Str, "ID of the VPN service at the local end."),
         ])
         .updates(|op| Box::pin(update(op)))
         .on(OperationKind::Check, |op| Box::pin(check(op)))

@@ -12,13 +12,32 @@ pub(super) fn l2_gateway() -> ResourceType {
         .detects_drift()
         .since("12.0.0")
         .props([
-            prop("devices", List).required().updatable().each(record([
-                prop("device_name", Str).required(),
-                prop("interfaces", List)
+            prop("devices", List, "Gateway devices and the interfaces they contribute.")
+                .required()
+                .updatable()
+                .each(record([
+                    prop(
+                        "device_name",
+                        Str,
+                        "Name by which the gateway agent knows the device, such as a switch.",
+                    )
+                    .required(),
+                    prop(
+                        "interfaces",
+                        List,
+                        "Interfaces of the device that belong to the gateway.",
+                    )
                     .required()
-                    .each(record([prop("name", Str).required(), prop("segmentation_id", List)])),
-            ])),
-            prop("name", Str).required().updatable(),
+                    .each(record([
+                        prop("name", Str, "Name of the interface on the device.").required(),
+                        prop(
+                            "segmentation_id",
+                            List,
+                            "VLAN IDs bridged on the interface; untagged traffic if omitted.",
+                        ),
+                    ])),
+                ])),
+            prop("name", Str, "Human-readable name of the gateway.").required().updatable(),
         ])
         .rest(bare("/l2-gateways", "l2_gateway"))
 }

@@ -13,14 +13,21 @@ pub(super) fn l2_gateway_connection() -> ResourceType {
         .detects_drift()
         .since("12.0.0")
         .props([
-            prop("l2_gateway_id", Str).required(),
-            prop("network_id", Str).required().is("neutron.network"),
-            prop("segmentation_id", Str),
+            prop("l2_gateway_id", Str, "ID of the gateway that the network is joined to.")
+                .required(),
+            prop("network_id", Str, "Network that is extended through the gateway, by name or ID.")
+                .required()
+                .is(NETWORK),
+            prop(
+                "segmentation_id",
+                Str,
+                "VLAN ID for the gateway's interfaces, unless these have their own.",
+            ),
         ])
         .rest(
             bare("/l2-gateway-connections", "l2_gateway_connection")
                 .update_method(UpdateMethod::Never)
-                .finds("network_id", "neutron.network")
+                .finds("network_id", NETWORK)
                 .unique(["l2_gateway_id", "network_id"]),
         )
 }

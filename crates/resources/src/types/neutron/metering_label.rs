@@ -12,11 +12,25 @@ pub(super) fn metering_label() -> ResourceType {
         .detects_drift()
         .since("2014.1")
         .props([
-            prop("description", Str),
-            prop("name", Str),
-            prop("shared", Bool).default(false).since("2015.1"),
+            prop("description", Str, "Free-form text for people; the service gives it no meaning."),
+            prop(
+                "name",
+                Str,
+                "Human-readable name; made from the stack and resource names if omitted.",
+            ),
+            prop(
+                "shared",
+                Bool,
+                "Whether the label counts the traffic of all projects; administrators only.",
+            )
+            .default(false)
+            .since("2015.1"),
         ])
-        .attrs([attr("description", Str), attr("name", Str), attr("shared", Str)])
+        .attrs([
+            attr("description", Str, "Description that the service has on record."),
+            attr("name", Str, "Name that the service has on record."),
+            attr("shared", Str, "Whether the label counts the traffic of all projects."),
+        ])
         .rest(
             rest_spec("/metering/metering-labels", "metering_label")
                 .keeps_mark()

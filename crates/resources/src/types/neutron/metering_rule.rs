@@ -12,16 +12,33 @@ pub(super) fn metering_rule() -> ResourceType {
         .detects_drift()
         .since("2014.1")
         .props([
-            prop("direction", Str).default("ingress").one_of(["ingress", "egress"]),
-            prop("excluded", Bool).default("False"),
-            prop("metering_label_id", Str).required(),
-            prop("remote_ip_prefix", Str).required(),
+            prop(
+                "direction",
+                Str,
+                "Whether incoming (`ingress`) or outgoing (`egress`) traffic is counted.",
+            )
+            .default("ingress")
+            .one_of(["ingress", "egress"]),
+            prop("excluded", Bool, "Whether matching traffic is left out of the label's count.")
+                .default("False"),
+            prop("metering_label_id", Str, "ID of the label under which the traffic is counted.")
+                .required(),
+            prop(
+                "remote_ip_prefix",
+                Str,
+                "Remote addresses, in CIDR notation, whose traffic the rule matches.",
+            )
+            .required(),
         ])
         .attrs([
-            attr("direction", Str),
-            attr("excluded", Str),
-            attr("metering_label_id", Str),
-            attr("remote_ip_prefix", Str),
+            attr("direction", Str, "Direction of the traffic that is counted."),
+            attr("excluded", Str, "Whether matching traffic is left out."),
+            attr("metering_label_id", Str, "ID of the label that the rule belongs to."),
+            attr(
+                "remote_ip_prefix",
+                Str,
+                "Remote addresses that the rule matches, in CIDR notation.",
+            ),
         ])
         .rest(
             bare("/metering/metering-label-rules", "metering_label_rule")

@@ -20,27 +20,27 @@ pub(super) fn net() -> ResourceType {
         .with(tags)
         .with(value_specs)
         .props([
-            prop("admin_state_up", Bool).updatable().default(true),
-            prop("availability_zone_hints", List).since("19.0.0"),
-            prop("dhcp_agent_ids", List).updatable(),
-            prop("dns_domain", Str).updatable().is("dns_domain").since("7.0.0"),
-            prop("name", Str).updatable(),
-            prop("port_security_enabled", Bool).updatable().since("5.0.0"),
-            prop("qos_policy", Str).updatable().is("neutron.qos_policy").by_name().since("6.0.0"),
-            prop("shared", Bool).updatable().default(false),
-            prop("tenant_id", Str),
+            prop("admin_state_up", Bool, "Administrative state; `false` takes the object out of operation.").updatable().default(true),
+            prop("availability_zone_hints", List, "Availability zones to prefer when agents are chosen to serve the object.").since("19.0.0"),
+            prop("dhcp_agent_ids", List, "IDs of the DHCP agents to serve the network; administrators only.").updatable(),
+            prop("dns_domain", Str, "DNS zone in which ports of the network are published, ending with a dot.").updatable().is(DNS_DOMAIN).since("7.0.0"),
+            prop("name", Str, "Human-readable name; made from the stack and resource names if omitted.").updatable(),
+            prop("port_security_enabled", Bool, "Whether new ports get security groups and anti-spoofing filters unless they say otherwise.").updatable().since("5.0.0"),
+            prop("qos_policy", Str, "Name or ID of the quality-of-service policy for ports without their own.").updatable().is(QOS_POLICY).by_name().since("6.0.0"),
+            prop("shared", Bool, "Whether all projects may use the object, not only its owner.").updatable().default(false),
+            prop("tenant_id", Str, "Project that owns the object; only administrators may choose another than the stack's."),
         ])
         .attrs([
-            attr("admin_state_up", Str),
-            attr("l2_adjacency", Bool).since("9.0.0"),
-            attr("mtu", Int).since("5.0.0"),
-            attr("name", Str),
-            attr("port_security_enabled", Bool).since("5.0.0"),
-            attr("qos_policy_id", Str).since("6.0.0"),
-            attr("segments", List).since("11.0.0"),
-            attr("status", Str),
-            attr("subnets", List),
-            attr("tenant_id", Str),
+            attr("admin_state_up", Str, "Whether the object is administratively up."),
+            attr("l2_adjacency", Bool, "Whether all ports of the network can reach each other on layer 2.").since("9.0.0"),
+            attr("mtu", Int, "Largest packet that the network carries, in bytes.").since("5.0.0"),
+            attr("name", Str, "Name that the service has on record."),
+            attr("port_security_enabled", Bool, "Whether port security is the default for new ports.").since("5.0.0"),
+            attr("qos_policy_id", Str, "ID of the network's quality-of-service policy, if any.").since("6.0.0"),
+            attr("segments", List, "Layer-2 segments of the network, each with all its fields.").since("11.0.0"),
+            attr("status", Str, "Current status as the service reports it, such as `ACTIVE` or `DOWN`."),
+            attr("subnets", List, "IDs of the subnets on the network."),
+            attr("tenant_id", Str, "ID of the project that owns the object."),
         ])
         .check(further_fields)
         .attributes(segments)

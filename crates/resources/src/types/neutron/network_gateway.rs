@@ -18,29 +18,56 @@ pub(super) fn network_gateway() -> ResourceType {
         .since("2014.1")
         .props([
             // The default is a map though it is a list: that is what the reference tells clients.
-            prop("connections", List).updatable().default(map::<Value>([])).each(record([
-                prop("network", Str)
-                    .required()
-                    .is("neutron.network")
-                    .by_name()
-                    .replaces("network_id")
-                    .since("2014.2"),
-                prop("network_id", Str)
-                    .is("neutron.network")
-                    .deprecated("2014.2")
-                    .hidden("5.0.0")
-                    .note("Use `network`."),
-                prop("segmentation_id", Int).range(0, 4094),
-                prop("segmentation_type", Str).default("flat").one_of(["flat", "vlan"]),
-            ])),
-            prop("devices", List)
-                .required()
+            prop("connections", List, "Networks that the gateway connects to the outside.")
                 .updatable()
-                .min_length(1)
-                .each(record([prop("id", Str).required(), prop("interface_name", Str).required()])),
-            prop("name", Str).updatable(),
+                .default(map::<Value>([]))
+                .each(record([
+                    prop("network", Str, "Network to connect, by name or ID.")
+                        .required()
+                        .is(NETWORK)
+                        .by_name()
+                        .replaces("network_id")
+                        .since("2014.2"),
+                    prop("network_id", Str, "ID of the network to connect.")
+                        .is(NETWORK)
+                        .deprecated("2014.2")
+                        .hidden("5.0.0")
+                        .note("Use `network`."),
+                    prop(
+                        "segmentation_id",
+                        Int,
+                        "VLAN ID on the outside, 0 to 4094; only for type `vlan`.",
+                    )
+                    .range(0, 4094),
+                    prop(
+                        "segmentation_type",
+                        Str,
+                        "Whether outside traffic is untagged (`flat`) or tagged (`vlan`).",
+                    )
+                    .default("flat")
+                    .one_of(["flat", "vlan"]),
+                ])),
+            prop(
+                "devices",
+                List,
+                "Physical devices that make up the gateway; changing them makes a new gateway.",
+            )
+            .required()
+            .updatable()
+            .min_length(1)
+            .each(record([
+                prop("id", Str, "ID of the gateway device.").required(),
+                prop("interface_name", Str, "Interface of the device that faces the outside.")
+                    .required(),
+            ])),
+            prop(
+                "name",
+                Str,
+                "Human-readable name; made from the stack and resource names if omitted.",
+            )
+            .updatable(),
         ])
-        .attrs([attr("default", Str)])
+        .attrs([attr("default", Str, "Whether this is the default gateway of the cloud.")])
         .check(segments_fit)
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))
@@ -88,9 +115,10 @@ fn tell(op: &Op, action: &str, connection: &Json) -> Call {
 
 /// Connects what is not connected yet; what is connected no more was taken off before.
 async fn connect(op: &mut Op) -> Result<(), OpError> {
-    let before = match op.changes("devices") {
-        true => Vec::new(),
-        false => connections(&op.context().previous_properties),
+    let before = if op.changes("devices") {
+        Vec::new()
+    } else {
+        connections(&op.context().previous_properties)
     };
     for connection in connections(&op.context().properties) {
         if !before.contains(&connection) {
@@ -116,10 +144,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
             rest::remove(op).await?;
         }
     }
-    match is_renewed {
-        true => rest::create(op).await,
-        false => rest::update(op).await,
-    }
+    if is_renewed { rest::create(op).await } else { rest::update(op).await }
 }
 
 async fn remove(op: &mut Op) -> Result<(), OpError> {

@@ -24,68 +24,69 @@ pub(super) fn port() -> ResourceType {
         .with(tags)
         .props(port_settings())
         .props([
-            prop("device_id", Str).updatable().default_empty(),
-            prop("device_owner", Str).updatable().default_empty(),
-            prop("dns_name", Str).updatable().is("dns_name").since("7.0.0"),
-            prop("fixed_ips", List).updatable().each(record([
-                prop("ip_address", Str).is("ip_addr"),
-                prop("subnet", Str)
-                    .is("neutron.subnet")
+            prop("device_id", Str, "ID of the server or other device that uses the port.").updatable().default_empty(),
+            prop("device_owner", Str, "What kind of device uses the port, such as `network:dhcp`.").updatable().default_empty(),
+            prop("dns_name", Str, "Host name under which the port is published in DNS.").updatable().is(DNS_NAME).since("7.0.0"),
+            prop("fixed_ips", List, "Addresses of the port; chosen from the network's subnets if omitted.").updatable().each(record([
+                prop("ip_address", Str, "Particular address to give the port; chosen from the subnet if omitted.").is(IP_ADDR),
+                prop("subnet", Str, "Subnet that the address is taken from, by name or ID.")
+                    .is(SUBNET)
                     .by_name()
                     .replaces("subnet_id")
                     .since("2014.2"),
-                prop("subnet_id", Str)
-                    .is("neutron.subnet")
+                prop("subnet_id", Str, "ID of the subnet that the address is taken from.")
+                    .is(SUBNET)
                     .deprecated("2014.2 ")
                     .hidden("5.0.0")
                     .note("Use `subnet`."),
             ])),
-            prop("name", Str).updatable(),
-            prop("network", Str)
+            prop("name", Str, "Human-readable name; made from the stack and resource names if omitted.").updatable(),
+            prop("network", Str, "Network that the port is on, by name or ID.")
                 .required()
-                .is("neutron.network")
+                .is(NETWORK)
                 .by_name()
                 .replaces("network_id")
                 .since("2014.2"),
-            prop("network_id", Str)
-                .is("neutron.network")
+            prop("network_id", Str, "ID of the network that the port is on.")
+                .is(NETWORK)
                 .deprecated("2014.2")
                 .hidden("5.0.0")
                 .note("Use `network`."),
-            prop("replacement_policy", Str)
+            prop("replacement_policy", Str, "Whether every stack update replaces the port (`REPLACE_ALWAYS`) or only one that must (`AUTO`).")
                 .updatable()
                 .default("AUTO")
                 .one_of(["REPLACE_ALWAYS", "AUTO"])
                 .since("2014.2")
                 .deprecated("6.0.0")
                 .hidden("9.0.0"),
-            prop("security_groups", List).updatable(),
+            prop("security_groups", List, "IDs or names of the security groups of the port; the project's default group if omitted.").updatable(),
         ])
         .attrs([
-            attr("admin_state_up", Str),
-            attr("allowed_address_pairs", List),
-            attr("device_id", Str),
-            attr("device_owner", Str),
-            attr("dns_assignment", Map).since("7.0.0"),
-            attr("fixed_ips", List),
-            attr("mac_address", Str),
-            attr("name", Str),
-            attr("network", Map).since("11.0.0"),
-            attr("network_id", Str),
-            attr("port_security_enabled", Bool).since("5.0.0"),
-            attr("propagate_uplink_status", Bool).since("15.0.0"),
-            attr("qos_policy_id", Str).since("6.0.0"),
-            attr("security_groups", List),
-            attr("status", Str),
-            attr("subnets", List),
-            attr("tenant_id", Str),
+            attr("admin_state_up", Str, "Whether the object is administratively up."),
+            attr("allowed_address_pairs", List, "Further addresses from which the port may send."),
+            attr("device_id", Str, "ID of the device that uses the port, if any."),
+            attr("device_owner", Str, "What kind of device uses the port."),
+            attr("dns_assignment", Map, "Host name and full domain name that internal DNS has for each address.").since("7.0.0"),
+            attr("fixed_ips", List, "Addresses of the port, each with the ID of its subnet."),
+            attr("mac_address", Str, "MAC address of the port."),
+            attr("name", Str, "Name that the service has on record."),
+            attr("network", Map, "The port's network with all its fields, such as `mtu`.").since("11.0.0"),
+            attr("network_id", Str, "ID of the network that the port is on."),
+            attr("port_security_enabled", Bool, "Whether security groups and anti-spoofing filters apply.").since("5.0.0"),
+            attr("propagate_uplink_status", Bool, "Whether the state of the physical uplink is passed on.").since("15.0.0"),
+            attr("qos_policy_id", Str, "ID of the port's own quality-of-service policy, if any.").since("6.0.0"),
+            attr("security_groups", List, "IDs of the security groups in force on the port."),
+            attr("status", Str, "Current status as the service reports it, such as `ACTIVE` or `DOWN`."),
+            attr("subnets", List, "Subnets of the port's addresses, each with all its fields."),
+            attr("tenant_id", Str, "ID of the project that owns the object."),
         ])
         .check(|members| {
             further_fields(members)?;
-            match is_given(members, "fixed_ips") && is_given(members, "no_fixed_ips") {
-                true => Err(conflict(&["fixed_ips", "no_fixed_ips"])),
-                false => Ok(()),
-            }
+            if is_given(members, "fixed_ips") && is_given(members, "no_fixed_ips") {
+Err(conflict(&["fixed_ips", "no_fixed_ips"]))
+} else {
+Ok(())
+}
         })
         .replaced_if(is_replaced)
         .attributes(surroundings)
@@ -97,8 +98,8 @@ pub(super) fn port() -> ResourceType {
                 .field("fixed_ips.subnet", "subnet_id")
                 .field("qos_policy", "qos_policy_id")
                 .unsent(["network_id", "no_fixed_ips", "replacement_policy"])
-                .finds("qos_policy", "neutron.qos_policy")
-                .finds("security_groups", "neutron.security_group")
+                .finds("qos_policy", QOS_POLICY)
+                .finds("security_groups", SECURITY_GROUP)
                 .readiness(built())
                 .adjust_fields(fields),
         )
@@ -137,7 +138,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
     let Some(spec) = op.rest_spec() else { return Ok(()) };
     let mut fields = rest::changed_fields(op, &spec);
     if fields.get("security_groups").is_some_and(Json::is_null) {
-        let group = lookup::find_id(op, "neutron.security_group", "default").await?;
+        let group = lookup::find_id(op, SECURITY_GROUP, "default").await?;
         fields.insert("security_groups".into(), json!([&*group]));
     }
     if fields.get("port_security_enabled").is_some_and(Json::is_null) {

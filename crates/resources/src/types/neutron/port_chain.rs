@@ -10,17 +10,36 @@ pub(super) fn port_chain() -> ResourceType {
         .extension("sfc")
         .unsupported("8.0.0")
         .props([
-            prop("chain_parameters", Map).default(map([("correlation", "mpls")])),
-            prop("description", Str).updatable(),
-            prop("flow_classifiers", List)
-                .updatable()
-                .default_empty()
-                .each(item(Str).is("neutron.flow_classifier").by_name()),
-            prop("name", Str).updatable(),
-            prop("port_pair_groups", List)
-                .required()
-                .updatable()
-                .each(item(Str).is("neutron.port_pair_group").by_name()),
+            prop(
+                "chain_parameters",
+                Map,
+                "Settings of the chain, such as the `correlation` method between its hops.",
+            )
+            .default(map([("correlation", "mpls")])),
+            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
+                .updatable(),
+            prop(
+                "flow_classifiers",
+                List,
+                "Classifiers that select the traffic to steer, by name or ID.",
+            )
+            .updatable()
+            .default_empty()
+            .each(item(Str).is(FLOW_CLASSIFIER).by_name()),
+            prop(
+                "name",
+                Str,
+                "Human-readable name; made from the stack and resource names if omitted.",
+            )
+            .updatable(),
+            prop(
+                "port_pair_groups",
+                List,
+                "Groups that the traffic passes one after the other, by name or ID.",
+            )
+            .required()
+            .updatable()
+            .each(item(Str).is(PORT_PAIR_GROUP).by_name()),
         ])
         .rest(rest_spec("/sfc/port_chains", "port_chain"))
 }

@@ -9,11 +9,11 @@ pub(super) fn port_pair() -> ResourceType {
         .service(Service::Network)
         .unsupported("7.0.0")
         .props([
-            prop("description", Str).updatable(),
-            prop("egress", Str).required().is("neutron.port").by_name(),
-            prop("ingress", Str).required().is("neutron.port").by_name(),
-            prop("name", Str).updatable(),
-            prop("service_function_parameters", Map).default(map([("correlation", Value::Null)])),
+            prop("description", Str, "Free-form text for people; the service gives it no meaning.").updatable(),
+            prop("egress", Str, "Port by which traffic leaves the service function, by name or ID.").required().is(PORT).by_name(),
+            prop("ingress", Str, "Port by which traffic enters the service function, by name or ID.").required().is(PORT).by_name(),
+            prop("name", Str, "Human-readable name; made from the stack and resource names if omitted.").updatable(),
+            prop("service_function_parameters", Map, "Settings of the service function, such as the `correlation` method it understands.").default(map([("correlation", Value::Null)])),
         ])
         .rest(rest_spec("/sfc/port_pairs", "port_pair"))
 }

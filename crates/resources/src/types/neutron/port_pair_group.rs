@@ -10,12 +10,22 @@ pub(super) fn port_pair_group() -> ResourceType {
         .extension("sfc")
         .unsupported("8.0.0")
         .props([
-            prop("description", Str).updatable(),
-            prop("name", Str).updatable(),
-            prop("port_pairs", List)
-                .required()
-                .updatable()
-                .each(item(Str).is("neutron.port_pair").by_name()),
+            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
+                .updatable(),
+            prop(
+                "name",
+                Str,
+                "Human-readable name; made from the stack and resource names if omitted.",
+            )
+            .updatable(),
+            prop(
+                "port_pairs",
+                List,
+                "Port pairs over which the group balances its traffic, by name or ID.",
+            )
+            .required()
+            .updatable()
+            .each(item(Str).is(PORT_PAIR).by_name()),
         ])
         .rest(rest_spec("/sfc/port_pair_groups", "port_pair_group"))
 }

@@ -18,23 +18,23 @@ pub(super) fn provider_net() -> ResourceType {
         .detects_drift()
         .since("2014.1")
         .props([
-            prop("admin_state_up", Bool).updatable().default(true),
-            prop("availability_zone_hints", List).updatable().since("19.0.0"),
-            prop("dns_domain", Str).updatable().is("dns_domain").since("15.0.0"),
-            prop("name", Str).updatable(),
-            prop("network_type", Str)
+            prop("admin_state_up", Bool, "Administrative state; `false` takes the object out of operation.").updatable().default(true),
+            prop("availability_zone_hints", List, "Availability zones to prefer when agents are chosen to serve the object.").updatable().since("19.0.0"),
+            prop("dns_domain", Str, "DNS zone in which ports of the network are published, ending with a dot.").updatable().is(DNS_DOMAIN).since("15.0.0"),
+            prop("name", Str, "Human-readable name; made from the stack and resource names if omitted.").updatable(),
+            prop("network_type", Str, "How the network is realised, for example `flat`, `vlan` or `vxlan`.")
                 .required()
                 .updatable()
                 .one_of(["local", "vlan", "vxlan", "gre", "geneve", "flat"]),
-            prop("physical_network", Str).updatable(),
-            prop("port_security_enabled", Bool).updatable().since("8.0.0"),
-            prop("router_external", Bool).updatable().default(false).since("6.0.0"),
-            prop("segmentation_id", Str).updatable(),
-            prop("shared", Bool).updatable().default(true),
-            prop("tags", List).updatable().since("12.0.0").each(item(Str)),
-            prop("tenant_id", Str).since("24.0.0"),
+            prop("physical_network", Str, "Label of the underlying physical network, as the operator configured it.").updatable(),
+            prop("port_security_enabled", Bool, "Whether new ports get security groups and anti-spoofing filters unless they say otherwise.").updatable().since("8.0.0"),
+            prop("router_external", Bool, "Whether routers may use the network as their way out.").updatable().default(false).since("6.0.0"),
+            prop("segmentation_id", Str, "VLAN ID, or tunnel ID for the overlay types; none for `flat` and `local`.").updatable(),
+            prop("shared", Bool, "Whether all projects may use the object, not only its owner.").updatable().default(true),
+            prop("tags", List, "Labels by which the object can be found; they replace any earlier ones.").updatable().since("12.0.0").each(item(Str)),
+            prop("tenant_id", Str, "Project that owns the object; only administrators may choose another than the stack's.").since("24.0.0"),
         ])
-        .attrs([attr("segments", List).since("16.0.0"), attr("status", Str), attr("subnets", List)])
+        .attrs([attr("segments", List, "Layer-2 segments of the network, each with all its fields.").since("16.0.0"), attr("status", Str, "Current status as the service reports it, such as `ACTIVE` or `DOWN`."), attr("subnets", List, "IDs of the subnets on the network.")])
         .check(segment_fits)
         .attributes(segments)
         .rest(

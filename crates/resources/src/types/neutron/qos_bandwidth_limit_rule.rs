@@ -13,15 +13,15 @@ pub(super) fn qos_bandwidth_limit_rule() -> ResourceType {
         .detects_drift()
         .since("6.0.0")
         .props([
-            prop("direction", Str)
+            prop("direction", Str, "Traffic that is limited: from the server (`egress`) or to it (`ingress`).")
                 .updatable()
                 .default("egress")
                 .one_of(["egress", "ingress"])
                 .since("13.0.0"),
-            prop("max_burst_kbps", Int).updatable().default(0).min(0),
-            prop("max_kbps", Int).required().updatable().min(0),
-            prop("policy", Str).required().is("neutron.qos_policy"),
-            prop("tenant_id", Str),
+            prop("max_burst_kbps", Int, "Size of a burst above the limit, in kilobits; 0 lets the service choose.").updatable().default(0).min(0),
+            prop("max_kbps", Int, "Highest sustained rate, in kilobits per second.").required().updatable().min(0),
+            prop("policy", Str, "Quality-of-service policy that the rule belongs to, by name or ID.").required().is(QOS_POLICY),
+            prop("tenant_id", Str, "Project that owns the object; only administrators may choose another than the stack's."),
         ])
         .rest(
             qos_rule("/qos/policies/{policy}/bandwidth_limit_rules", "bandwidth_limit_rule")

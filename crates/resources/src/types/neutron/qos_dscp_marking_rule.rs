@@ -12,11 +12,11 @@ pub(super) fn qos_dscp_marking_rule() -> ResourceType {
         .detects_drift()
         .since("7.0.0")
         .props([
-            prop("dscp_mark", Int).required().updatable().one_of([
+            prop("dscp_mark", Int, "DSCP value written into the IP header of outgoing packets.").required().updatable().one_of([
                 0, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 46, 48, 56,
             ]),
-            prop("policy", Str).required().is("neutron.qos_policy"),
-            prop("tenant_id", Str),
+            prop("policy", Str, "Quality-of-service policy that the rule belongs to, by name or ID.").required().is(QOS_POLICY),
+            prop("tenant_id", Str, "Project that owns the object; only administrators may choose another than the stack's."),
         ])
         .rest(
             qos_rule("/qos/policies/{policy}/dscp_marking_rules", "dscp_marking_rule")

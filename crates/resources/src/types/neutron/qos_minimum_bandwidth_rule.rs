@@ -12,10 +12,10 @@ pub(super) fn qos_minimum_bandwidth_rule() -> ResourceType {
         .detects_drift()
         .since("14.0.0")
         .props([
-            prop("direction", Str).updatable().default("egress").one_of(["egress", "ingress"]),
-            prop("min_kbps", Int).required().updatable().min(0),
-            prop("policy", Str).required().is("neutron.qos_policy"),
-            prop("tenant_id", Str),
+            prop("direction", Str, "Traffic that has the guarantee: from the server (`egress`) or to it (`ingress`).").updatable().default("egress").one_of(["egress", "ingress"]),
+            prop("min_kbps", Int, "Guaranteed rate, in kilobits per second.").required().updatable().min(0),
+            prop("policy", Str, "Quality-of-service policy that the rule belongs to, by name or ID.").required().is(QOS_POLICY),
+            prop("tenant_id", Str, "Project that owns the object; only administrators may choose another than the stack's."),
         ])
         .rest(
             qos_rule("/qos/policies/{policy}/minimum_bandwidth_rules", "minimum_bandwidth_rule")

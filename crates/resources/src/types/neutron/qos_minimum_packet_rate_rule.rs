@@ -13,13 +13,13 @@ pub(super) fn qos_minimum_packet_rate_rule() -> ResourceType {
         .detects_drift()
         .since("19.0.0")
         .props([
-            prop("direction", Str)
+            prop("direction", Str, "Traffic that has the guarantee: `egress`, `ingress`, or `any` for both together.")
                 .updatable()
                 .default("egress")
                 .one_of(["any", "egress", "ingress"]),
-            prop("min_kpps", Int).required().updatable().min(0),
-            prop("policy", Str).required().is("neutron.qos_policy"),
-            prop("tenant_id", Str),
+            prop("min_kpps", Int, "Guaranteed rate, in thousands of packets per second.").required().updatable().min(0),
+            prop("policy", Str, "Quality-of-service policy that the rule belongs to, by name or ID.").required().is(QOS_POLICY),
+            prop("tenant_id", Str, "Project that owns the object; only administrators may choose another than the stack's."),
         ])
         .rest(
             qos_rule(

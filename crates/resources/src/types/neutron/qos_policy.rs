@@ -12,11 +12,11 @@ pub(super) fn qos_policy() -> ResourceType {
         .detects_drift()
         .since("6.0.0")
         .props([
-            prop("description", Str).updatable(),
-            prop("name", Str).updatable(),
-            prop("shared", Bool).updatable().default(false),
-            prop("tenant_id", Str),
+            prop("description", Str, "Free-form text for people; the service gives it no meaning.").updatable(),
+            prop("name", Str, "Human-readable name; made from the stack and resource names if omitted.").updatable(),
+            prop("shared", Bool, "Whether all projects may use the object, not only its owner.").updatable().default(false),
+            prop("tenant_id", Str, "Project that owns the object; only administrators may choose another than the stack's."),
         ])
-        .attrs([attr("rules", List)])
+        .attrs([attr("rules", List, "Rules that the policy currently consists of.")])
         .rest(rest_spec("/qos/policies", "policy").list_envelope("policies"))
 }

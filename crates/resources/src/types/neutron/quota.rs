@@ -18,16 +18,59 @@ pub(super) fn quota() -> ResourceType {
         .extension("quotas")
         .since("8.0.0")
         .props([
-            prop("floatingip", Int).updatable().min(-1),
-            prop("network", Int).updatable().min(-1),
-            prop("port", Int).updatable().min(-1),
-            prop("project", Str).required().is("keystone.project").by_name(),
-            prop("rbac_policy", Int).updatable().min(-1).since("12.0.0"),
-            prop("router", Int).updatable().min(-1),
-            prop("security_group", Int).updatable().min(-1),
-            prop("security_group_rule", Int).updatable().min(-1),
-            prop("subnet", Int).updatable().min(-1),
-            prop("subnetpool", Int).updatable().min(-1).since("12.0.0"),
+            prop(
+                "floatingip",
+                Int,
+                "Most floating IPs that the project may have; -1 lifts the limit.",
+            )
+            .updatable()
+            .min(-1),
+            prop("network", Int, "Most networks that the project may have; -1 lifts the limit.")
+                .updatable()
+                .min(-1),
+            prop("port", Int, "Most ports that the project may have; -1 lifts the limit.")
+                .updatable()
+                .min(-1),
+            prop("project", Str, "Project that the limits apply to, by name or ID.")
+                .required()
+                .is(PROJECT)
+                .by_name(),
+            prop(
+                "rbac_policy",
+                Int,
+                "Most RBAC policies that the project may have; -1 lifts the limit.",
+            )
+            .updatable()
+            .min(-1)
+            .since("12.0.0"),
+            prop("router", Int, "Most routers that the project may have; -1 lifts the limit.")
+                .updatable()
+                .min(-1),
+            prop(
+                "security_group",
+                Int,
+                "Most security groups that the project may have; -1 lifts the limit.",
+            )
+            .updatable()
+            .min(-1),
+            prop(
+                "security_group_rule",
+                Int,
+                "Most security group rules that the project may have; -1 lifts the limit.",
+            )
+            .updatable()
+            .min(-1),
+            prop("subnet", Int, "Most subnets that the project may have; -1 lifts the limit.")
+                .updatable()
+                .min(-1),
+            prop(
+                "subnetpool",
+                Int,
+                "Most subnet pools that the project may have; -1 lifts the limit.",
+            )
+            .updatable()
+            .min(-1)
+            .since("12.0.0"),
         ])
         .check(|members| {
             let all: Vec<&str> =
@@ -41,16 +84,16 @@ pub(super) fn quota() -> ResourceType {
 }
 
 /// The project whose limits these are is kept: its name may be gone when they are to go.
-const PROJECT: &str = "project";
+const PROJECT_ID: &str = "project";
 
 fn path(op: &Op) -> String {
-    let kept = op.data(PROJECT).and_then(Value::as_text).map(|id| &**id);
+    let kept = op.data(PROJECT_ID).and_then(Value::as_text).map(|id| &**id);
     format!("/quotas/{}", kept.or_else(|| op.text("project")).unwrap_or_default())
 }
 
 async fn create(op: &mut Op) -> Result<(), OpError> {
     let project = op.text("project").unwrap_or_default().to_owned();
-    op.set_data(PROJECT, project.as_str());
+    op.set_data(PROJECT_ID, project.as_str());
     let mut limits = Fields::new();
     for (name, limit) in op.context().properties.iter().filter(|(name, _)| &***name != "project") {
         if !limit.is_null() {
@@ -80,10 +123,10 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
 
 async fn remove(op: &mut Op) -> Result<(), OpError> {
     if tied(op).await?.is_some() {
-        if op.data(PROJECT).is_none() {
+        if op.data(PROJECT_ID).is_none() {
             let name = op.text("project").unwrap_or_default().to_owned();
-            let id = lookup::find_id(op, "keystone.project", &name).await?;
-            op.set_data(PROJECT, &*id);
+            let id = lookup::find_id(op, PROJECT, &name).await?;
+            op.set_data(PROJECT_ID, &*id);
         }
         op.remove("delete", delete(Service::Network, path(op))).await?;
         untied(op);

@@ -20,38 +20,38 @@ pub(super) fn router() -> ResourceType {
         .with(tags)
         .with(value_specs)
         .props([
-            prop("admin_state_up", Bool).updatable().default(true),
-            prop("availability_zone_hints", List).updatable().since("19.0.0"),
-            prop("distributed", Bool).since("2015.1"),
-            prop("external_gateway_info", Map).updatable().members([
-                prop("enable_snat", Bool).updatable(),
-                prop("external_fixed_ips", List).updatable().since("6.0.0").each(record([
-                    prop("ip_address", Str).is("ip_addr"),
-                    prop("subnet", Str).is("neutron.subnet").by_name(),
+            prop("admin_state_up", Bool, "Administrative state; `false` takes the object out of operation.").updatable().default(true),
+            prop("availability_zone_hints", List, "Availability zones to prefer when agents are chosen to serve the object.").updatable().since("19.0.0"),
+            prop("distributed", Bool, "Whether routing happens on the compute nodes (DVR); usually for administrators to say.").since("2015.1"),
+            prop("external_gateway_info", Map, "How the router is connected to an external network.").updatable().members([
+                prop("enable_snat", Bool, "Whether outgoing traffic takes on the router's external address.").updatable(),
+                prop("external_fixed_ips", List, "Addresses of the router on the external network; chosen by the service if omitted.").updatable().since("6.0.0").each(record([
+                    prop("ip_address", Str, "Particular external address to use.").is(IP_ADDR),
+                    prop("subnet", Str, "Subnet of the external network to take the address from, by name or ID.").is(SUBNET).by_name(),
                 ])),
-                prop("network", Str).required().updatable().names("neutron.network"),
+                prop("network", Str, "External network to connect to, by name or ID.").required().updatable().finds(NETWORK),
             ]),
-            prop("ha", Bool).since("2015.1"),
-            prop("l3_agent_id", Str)
+            prop("ha", Bool, "Whether several agents run the router with failover; usually for administrators to say.").since("2015.1"),
+            prop("l3_agent_id", Str, "ID of the layer-3 agent to run the router.")
                 .updatable()
                 .since("2014.1")
                 .deprecated("2015.1")
                 .hidden("6.0.0")
                 .note("Use `l3_agent_ids`."),
-            prop("l3_agent_ids", List)
+            prop("l3_agent_ids", List, "IDs of the layer-3 agents to run the router; several need `ha`.")
                 .updatable()
                 .adds("l3_agent_id")
                 .since("2015.1")
                 .each(item(Str)),
-            prop("name", Str).updatable(),
-            prop("tenant_id", Str).since("24.0.0"),
+            prop("name", Str, "Human-readable name; made from the stack and resource names if omitted.").updatable(),
+            prop("tenant_id", Str, "Project that owns the object; only administrators may choose another than the stack's.").since("24.0.0"),
         ])
         .attrs([
-            attr("admin_state_up", Str),
-            attr("external_gateway_info", Map),
-            attr("name", Str),
-            attr("status", Str),
-            attr("tenant_id", Str),
+            attr("admin_state_up", Str, "Whether the object is administratively up."),
+            attr("external_gateway_info", Map, "Connection to the external network, with its addresses."),
+            attr("name", Str, "Name that the service has on record."),
+            attr("status", Str, "Current status as the service reports it, such as `ACTIVE` or `DOWN`."),
+            attr("tenant_id", Str, "ID of the project that owns the object."),
         ])
         .check(agents_fit)
         .rest(

@@ -15,13 +15,16 @@ pub(super) fn router_gateway() -> ResourceType {
         .hidden("5.0.0")
         .note("Use the property `external_gateway_info` of OS::Neutron::Router.")
         .props([
-            prop("network", Str).is("neutron.network").by_name().replaces("network_id"),
-            prop("network_id", Str)
-                .is("neutron.network")
+            prop("network", Str, "External network to connect to, by name or ID.")
+                .is(NETWORK)
+                .by_name()
+                .replaces("network_id"),
+            prop("network_id", Str, "ID of the external network to connect to.")
+                .is(NETWORK)
                 .deprecated("2014.2")
                 .hidden("9.0.0")
                 .note("Use `network`."),
-            prop("router_id", Str).required().is("neutron.router"),
+            prop("router_id", Str, "ID of the router that is connected.").required().is(ROUTER),
         ])
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(remove(op)))
@@ -29,7 +32,7 @@ pub(super) fn router_gateway() -> ResourceType {
 
 async fn create(op: &mut Op) -> Result<(), OpError> {
     let router = op.text("router_id").unwrap_or_default().to_owned();
-    let router = lookup::find_id(op, "neutron.router", &router).await?;
+    let router = lookup::find_id(op, ROUTER, &router).await?;
     let network = op.text("network").unwrap_or_default().to_owned();
     let call = gateway(&router, json!({ "network_id": network }));
     tie(op, &format!("{router}:{network}"), call).await

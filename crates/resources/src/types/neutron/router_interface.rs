@@ -14,23 +14,42 @@ pub(super) fn router_interface() -> ResourceType {
         .service(Service::Network)
         .extension("router")
         .props([
-            prop("port", Str).is("neutron.port").by_name().replaces("port_id").since("2015.1"),
-            prop("port_id", Str)
-                .is("neutron.port")
+            prop(
+                "port",
+                Str,
+                "Existing port to plug into the router, by name or ID; excludes `subnet`.",
+            )
+            .is(PORT)
+            .by_name()
+            .replaces("port_id")
+            .since("2015.1"),
+            prop("port_id", Str, "ID of an existing port to plug into the router.")
+                .is(PORT)
                 .since("2014.1")
                 .deprecated("2015.1")
                 .hidden("6.0.0")
                 .note("Use `port`."),
-            prop("router", Str).required().is("neutron.router").by_name().replaces("router_id"),
-            prop("router_id", Str)
-                .is("neutron.router")
+            prop("router", Str, "Router that gets the interface, by name or ID.")
+                .required()
+                .is(ROUTER)
+                .by_name()
+                .replaces("router_id"),
+            prop("router_id", Str, "ID of the router that gets the interface.")
+                .is(ROUTER)
                 .since("2013.1")
                 .deprecated("2015.1")
                 .hidden("6.0.0")
                 .note("Use `router`."),
-            prop("subnet", Str).is("neutron.subnet").by_name().replaces("subnet_id"),
-            prop("subnet_id", Str)
-                .is("neutron.subnet")
+            prop(
+                "subnet",
+                Str,
+                "Subnet whose gateway address the router takes, by name or ID; excludes `port`.",
+            )
+            .is(SUBNET)
+            .by_name()
+            .replaces("subnet_id"),
+            prop("subnet_id", Str, "ID of the subnet whose gateway address the router takes.")
+                .is(SUBNET)
                 .deprecated("2014.2")
                 .hidden("5.0.0")
                 .note("Use `subnet`."),
@@ -80,8 +99,9 @@ async fn check(op: &mut Op) -> Result<(), OpError> {
         "port_id" => port["id"] == end,
         _ => port["fixed_ips"].as_array().into_iter().flatten().any(|ip| ip["subnet_id"] == end),
     });
-    match is_there {
-        true => Ok(()),
-        false => Err(OpError::failed("NotFound", format!("the router has no interface {id}"))),
+    if is_there {
+        Ok(())
+    } else {
+        Err(OpError::failed("NotFound", format!("the router has no interface {id}")))
     }
 }

@@ -21,10 +21,10 @@ pub(super) fn security_group() -> ResourceType {
         .detects_drift()
         .since("2014.1")
         .props([
-            prop("description", Str).updatable(),
-            prop("name", Str).updatable(),
+            prop("description", Str, "Free-form text for people; the service gives it no meaning.").updatable(),
+            prop("name", Str, "Human-readable name, but not `default`; made from the stack and resource names if omitted.").updatable(),
             rules(),
-            prop("stateful", Bool).updatable().since("27.0.0"),
+            prop("stateful", Bool, "Whether replies to permitted traffic pass without a rule of their own.").updatable().since("27.0.0"),
         ])
         .check(|members| match text(members, "name") {
             Some("default") => {
@@ -132,7 +132,7 @@ async fn wanted(op: &mut Op, group: &str) -> Result<Vec<Json>, OpError> {
             Some("remote_group_id") => {
                 sent.remove("remote_ip_prefix");
                 let remote = match text(rule, "remote_group_id") {
-                    Some(name) => lookup::find_id(op, "neutron.security_group", name).await?,
+                    Some(name) => lookup::find_id(op, SECURITY_GROUP, name).await?,
                     None => group.into(),
                 };
                 sent.insert("remote_group_id".into(), (*remote).into());
@@ -168,16 +168,16 @@ fn is_same(one: &Json, other: &Json) -> bool {
 }
 
 fn rules() -> Prop {
-    prop("rules", List).updatable().default_empty().each(record([
-        prop("description", Str).since("27.0.0"),
-        prop("direction", Str).default("ingress").one_of(["ingress", "egress"]),
-        prop("ethertype", Str).default("IPv4").one_of(["IPv4", "IPv6"]),
-        prop("port_range_max", Int).range(0, 65535),
-        prop("port_range_min", Int).range(0, 65535),
-        prop("protocol", Str).one_of(protocols()),
-        prop("remote_group_id", Str).is("neutron.security_group"),
-        prop("remote_ip_prefix", Str).is("net_cidr"),
-        prop("remote_mode", Str)
+    prop("rules", List, "Traffic that is let through; without egress rules, everything may leave.").updatable().default_empty().each(record([
+        prop("description", Str, "Free-form text for people; the service gives it no meaning.").since("27.0.0"),
+        prop("direction", Str, "Traffic that the rule permits: to the port (`ingress`) or from it (`egress`).").default("ingress").one_of(["ingress", "egress"]),
+        prop("ethertype", Str, "IP version of the permitted traffic, `IPv4` or `IPv6`.").default("IPv4").one_of(["IPv4", "IPv6"]),
+        prop("port_range_max", Int, "Last permitted port, or the ICMP code.").range(0, 65535),
+        prop("port_range_min", Int, "First permitted port, or the ICMP type.").range(0, 65535),
+        prop("protocol", Str, "IP protocol of the permitted traffic, by name or number.").one_of(protocols()),
+        prop("remote_group_id", Str, "Group whose members are the other side; this group itself if omitted.").is(SECURITY_GROUP),
+        prop("remote_ip_prefix", Str, "Addresses of the other side, in CIDR notation; any if omitted.").is(NET_CIDR),
+        prop("remote_mode", Str, "Whether the other side is given by addresses (`remote_ip_prefix`) or by group (`remote_group_id`).")
             .default("remote_ip_prefix")
             .one_of(["remote_ip_prefix", "remote_group_id"]),
     ]))

@@ -20,15 +20,15 @@ pub(super) fn security_group_rule() -> ResourceType {
         .detects_drift()
         .since("7.0.0")
         .props([
-            prop("description", Str),
-            prop("direction", Str).default("ingress").one_of(["ingress", "egress"]),
-            prop("ethertype", Str).default("IPv4").one_of(["IPv4", "IPv6"]),
-            prop("port_range_max", Int).range(0, 65535),
-            prop("port_range_min", Int).range(0, 65535),
-            prop("protocol", Str).default("tcp").one_of(protocols()),
-            prop("remote_group", Str).is("neutron.security_group").by_name(),
-            prop("remote_ip_prefix", Str).is("net_cidr"),
-            prop("security_group", Str).required().is("neutron.security_group").by_name(),
+            prop("description", Str, "Free-form text for people; the service gives it no meaning."),
+            prop("direction", Str, "Traffic that the rule permits: to the port (`ingress`) or from it (`egress`).").default("ingress").one_of(["ingress", "egress"]),
+            prop("ethertype", Str, "IP version of the permitted traffic, `IPv4` or `IPv6`.").default("IPv4").one_of(["IPv4", "IPv6"]),
+            prop("port_range_max", Int, "Last permitted port, or the ICMP code.").range(0, 65535),
+            prop("port_range_min", Int, "First permitted port, or the ICMP type.").range(0, 65535),
+            prop("protocol", Str, "IP protocol of the permitted traffic, by name or number.").default("tcp").one_of(protocols()),
+            prop("remote_group", Str, "Group whose members are the other side, by name or ID; excludes `remote_ip_prefix`.").is(SECURITY_GROUP).by_name(),
+            prop("remote_ip_prefix", Str, "Addresses of the other side, in CIDR notation; any if omitted.").is(NET_CIDR),
+            prop("security_group", Str, "Group that the rule belongs to, by name or ID.").required().is(SECURITY_GROUP).by_name(),
         ])
         .check(|members| {
             exclusive(members, "remote_group", "remote_ip_prefix")?;

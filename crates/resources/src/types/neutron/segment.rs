@@ -15,14 +15,36 @@ pub(super) fn segment() -> ResourceType {
         .extension("segment")
         .since("9.0.0")
         .props([
-            prop("description", Str).updatable(),
-            prop("name", Str).updatable(),
-            prop("network", Str).required().is("neutron.network").by_name(),
-            prop("network_type", Str)
+            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
+                .updatable(),
+            prop(
+                "name",
+                Str,
+                "Human-readable name; made from the stack and resource names if omitted.",
+            )
+            .updatable(),
+            prop("network", Str, "Network that the segment belongs to, by name or ID.")
                 .required()
-                .one_of(["local", "vlan", "vxlan", "gre", "geneve", "flat"]),
-            prop("physical_network", Str),
-            prop("segmentation_id", Int).min(1),
+                .is(NETWORK)
+                .by_name(),
+            prop(
+                "network_type",
+                Str,
+                "How the segment is realised, for example `flat`, `vlan` or `vxlan`.",
+            )
+            .required()
+            .one_of(["local", "vlan", "vxlan", "gre", "geneve", "flat"]),
+            prop(
+                "physical_network",
+                Str,
+                "Label of the underlying physical network; needed for `flat` and `vlan`.",
+            ),
+            prop(
+                "segmentation_id",
+                Int,
+                "VLAN ID, or tunnel ID for the overlay types; none for `flat` and `local`.",
+            )
+            .min(1),
         ])
         .check(kind_fits)
         .rest(

@@ -18,58 +18,58 @@ pub(super) fn subnet() -> ResourceType {
         .with(tags)
         .with(value_specs)
         .props([
-            prop("allocation_pools", List).updatable().each(record([
-                prop("end", Str).required().is("ip_addr"),
-                prop("start", Str).required().is("ip_addr"),
+            prop("allocation_pools", List, "Ranges from which ports get their addresses; the whole block if omitted.").updatable().each(record([
+                prop("end", Str, "Last address of the range.").required().is(IP_ADDR),
+                prop("start", Str, "First address of the range.").required().is(IP_ADDR),
             ])),
-            prop("cidr", Str).is("net_cidr"),
-            prop("dns_nameservers", List).updatable().default_empty(),
-            prop("enable_dhcp", Bool).updatable().default(true),
-            prop("gateway_ip", Str).updatable(),
-            prop("host_routes", List).updatable().each(record([
-                prop("destination", Str).required().is("net_cidr"),
-                prop("nexthop", Str).required().is("ip_addr"),
+            prop("cidr", Str, "Address block in CIDR notation, such as `10.0.0.0/24`; excludes `subnetpool`.").is(NET_CIDR),
+            prop("dns_nameservers", List, "Addresses of the name servers that DHCP announces.").updatable().default_empty(),
+            prop("enable_dhcp", Bool, "Whether the service hands out addresses on the subnet by DHCP.").updatable().default(true),
+            prop("gateway_ip", Str, "Default gateway's address: chosen by the service if omitted or `auto`, none if empty.").updatable(),
+            prop("host_routes", List, "Static routes that DHCP gives to the servers on the subnet.").updatable().each(record([
+                prop("destination", Str, "Network to be reached by the route, in CIDR notation.").required().is(NET_CIDR),
+                prop("nexthop", Str, "Address of the next hop towards the destination.").required().is(IP_ADDR),
             ])),
-            prop("ip_version", Int).default(4).one_of([4, 6]),
-            prop("ipv6_address_mode", Str)
+            prop("ip_version", Int, "IP version of the subnet, 4 or 6.").default(4).one_of([4, 6]),
+            prop("ipv6_address_mode", Str, "How servers get their IPv6 addresses: by SLAAC, or by DHCPv6.")
                 .one_of(["dhcpv6-stateful", "dhcpv6-stateless", "slaac"])
                 .since("2015.1"),
-            prop("ipv6_ra_mode", Str)
+            prop("ipv6_ra_mode", Str, "What router advertisements tell servers about getting IPv6 addresses.")
                 .one_of(["dhcpv6-stateful", "dhcpv6-stateless", "slaac"])
                 .since("2015.1"),
-            prop("name", Str).updatable(),
-            prop("network", Str)
+            prop("name", Str, "Human-readable name; made from the stack and resource names if omitted.").updatable(),
+            prop("network", Str, "Network that the subnet is on, by name or ID.")
                 .required()
-                .is("neutron.network")
+                .is(NETWORK)
                 .by_name()
                 .replaces("network_id")
                 .since("2014.2"),
-            prop("network_id", Str)
-                .is("neutron.network")
+            prop("network_id", Str, "ID of the network that the subnet is on.")
+                .is(NETWORK)
                 .deprecated("2014.2")
                 .hidden("5.0.0")
                 .note("Use `network`."),
-            prop("prefixlen", Int).min(0).since("6.0.0"),
-            prop("segment", Str)
+            prop("prefixlen", Int, "Prefix length of the block to take from the pool; excludes `cidr`.").min(0).since("6.0.0"),
+            prop("segment", Str, "Segment of a routed network that the subnet is on, by name or ID.")
                 .updatable()
-                .is("neutron.segment")
+                .is(SEGMENT)
                 .by_name()
                 .since("9.0.0")
                 .changed("11.0.0"),
-            prop("subnetpool", Str).is("neutron.subnetpool").by_name().since("6.0.0"),
-            prop("tenant_id", Str),
+            prop("subnetpool", Str, "Pool that the address block is taken from, by name or ID; excludes `cidr`.").is(SUBNET_POOL).by_name().since("6.0.0"),
+            prop("tenant_id", Str, "Project that owns the object; only administrators may choose another than the stack's."),
         ])
         .attrs([
-            attr("allocation_pools", List),
-            attr("cidr", Str),
-            attr("dns_nameservers", List),
-            attr("enable_dhcp", Str),
-            attr("gateway_ip", Str),
-            attr("host_routes", List),
-            attr("ip_version", Str),
-            attr("name", Str),
-            attr("network_id", Str),
-            attr("tenant_id", Str),
+            attr("allocation_pools", List, "Ranges from which ports get their addresses."),
+            attr("cidr", Str, "Address block of the subnet, in CIDR notation."),
+            attr("dns_nameservers", List, "Name servers that DHCP announces."),
+            attr("enable_dhcp", Str, "Whether DHCP serves the subnet."),
+            attr("gateway_ip", Str, "Address of the default gateway, if there is one."),
+            attr("host_routes", List, "Static routes given to the servers on the subnet."),
+            attr("ip_version", Str, "IP version of the subnet."),
+            attr("name", Str, "Name that the service has on record."),
+            attr("network_id", Str, "ID of the network that the subnet is on."),
+            attr("tenant_id", Str, "ID of the project that owns the object."),
         ])
         .check(addresses_fit)
         .updates(|op| Box::pin(update(op)))

@@ -20,27 +20,27 @@ pub(super) fn subnet_pool() -> ResourceType {
         .since("6.0.0")
         .with(tags)
         .props([
-            prop("address_scope", Str).updatable().is("neutron.address_scope"),
-            prop("default_prefixlen", Int).updatable().min(0),
-            prop("default_quota", Int).updatable().min(0),
-            prop("is_default", Bool).updatable().default(false),
-            prop("max_prefixlen", Int).updatable().min(0),
-            prop("min_prefixlen", Int).updatable().min(0),
-            prop("name", Str).updatable(),
-            prop("prefixes", List)
+            prop("address_scope", Str, "Address scope within which the pool's addresses are unique, by name or ID.").updatable().is(ADDRESS_SCOPE),
+            prop("default_prefixlen", Int, "Prefix length of subnets that ask for none.").updatable().min(0),
+            prop("default_quota", Int, "Most that one project may take: IPv4 addresses, or /64 blocks of IPv6.").updatable().min(0),
+            prop("is_default", Bool, "Whether this is the default pool of its IP version; administrators only.").updatable().default(false),
+            prop("max_prefixlen", Int, "Longest prefix, that is the smallest block, a subnet may take.").updatable().min(0),
+            prop("min_prefixlen", Int, "Shortest prefix, that is the largest block, a subnet may take.").updatable().min(0),
+            prop("name", Str, "Human-readable name; made from the stack and resource names if omitted.").updatable(),
+            prop("prefixes", List, "Address blocks of the pool, in CIDR notation; it may grow but never shrink.")
                 .required()
                 .updatable()
                 .min_length(1)
-                .each(item(Str).is("net_cidr")),
-            prop("shared", Bool).default(false),
-            prop("tenant_id", Str),
+                .each(item(Str).is(NET_CIDR)),
+            prop("shared", Bool, "Whether all projects may use the object, not only its owner.").default(false),
+            prop("tenant_id", Str, "Project that owns the object; only administrators may choose another than the stack's."),
         ])
         .check(bounds_fit)
         .updates(|op| Box::pin(update(op)))
         .rest(
             rest_spec("/subnetpools", "subnetpool")
                 .field("address_scope", "address_scope_id")
-                .finds("address_scope", "neutron.address_scope")
+                .finds("address_scope", ADDRESS_SCOPE)
                 .adjust_fields(fields),
         )
 }

@@ -12,12 +12,33 @@ pub(super) fn taas_tap_flow() -> ResourceType {
         .detects_drift()
         .since("12.0.0")
         .props([
-            prop("description", Str).updatable().default_empty(),
-            prop("direction", Str).default("BOTH").one_of(["IN", "OUT", "BOTH"]),
-            prop("name", Str).updatable().default_empty(),
-            prop("port", Str).required().is("neutron.port").by_name(),
-            prop("tap_service", Str).required().is("neutron.taas.tap_service").by_name(),
-            prop("vlan_filter", Str).pattern("^([0-9]+(-[0-9]+)?)(,([0-9]+(-[0-9]+)?))*$"),
+            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
+                .updatable()
+                .default_empty(),
+            prop(
+                "direction",
+                Str,
+                "Traffic to copy: to the port (`IN`), from it (`OUT`) or `BOTH`.",
+            )
+            .default("BOTH")
+            .one_of(["IN", "OUT", "BOTH"]),
+            prop(
+                "name",
+                Str,
+                "Human-readable name; made from the stack and resource names if omitted.",
+            )
+            .updatable()
+            .default_empty(),
+            prop("port", Str, "Port whose traffic is copied, by name or ID.")
+                .required()
+                .is(PORT)
+                .by_name(),
+            prop("tap_service", Str, "Tap service that receives the copies, by name or ID.")
+                .required()
+                .is(TAP_SERVICE)
+                .by_name(),
+            prop("vlan_filter", Str, "VLAN IDs to copy, as numbers and ranges such as `10,20-30`.")
+                .pattern("^([0-9]+(-[0-9]+)?)(,([0-9]+(-[0-9]+)?))*$"),
         ])
         .rest(
             rest_spec("/taas/tap_flows", "tap_flow")

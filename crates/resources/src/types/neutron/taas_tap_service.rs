@@ -12,9 +12,20 @@ pub(super) fn taas_tap_service() -> ResourceType {
         .detects_drift()
         .since("12.0.0")
         .props([
-            prop("description", Str).updatable().default_empty(),
-            prop("name", Str).updatable().default_empty(),
-            prop("port", Str).required().is("neutron.port").by_name(),
+            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
+                .updatable()
+                .default_empty(),
+            prop(
+                "name",
+                Str,
+                "Human-readable name; made from the stack and resource names if omitted.",
+            )
+            .updatable()
+            .default_empty(),
+            prop("port", Str, "Port at which the copied traffic arrives, by name or ID.")
+                .required()
+                .is(PORT)
+                .by_name(),
         ])
         .rest(
             rest_spec("/taas/tap_services", "tap_service")

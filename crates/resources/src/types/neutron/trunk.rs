@@ -18,17 +18,49 @@ pub(super) fn trunk() -> ResourceType {
         .detects_drift()
         .since("9.0.0")
         .props([
-            prop("admin_state_up", Bool).updatable(),
-            prop("description", Str).updatable(),
-            prop("name", Str).updatable(),
-            prop("port", Str).required().immutable().is("neutron.port").by_name(),
-            prop("sub_ports", List).updatable().each(record([
-                prop("port", Str).required().is("neutron.port").by_name(),
-                prop("segmentation_id", Int).required().range(1, 4094),
-                prop("segmentation_type", Str).required().one_of(["vlan"]),
-            ])),
+            prop(
+                "admin_state_up",
+                Bool,
+                "Administrative state; while `false`, sub-ports can be neither added nor removed.",
+            )
+            .updatable(),
+            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
+                .updatable(),
+            prop(
+                "name",
+                Str,
+                "Human-readable name; made from the stack and resource names if omitted.",
+            )
+            .updatable(),
+            prop("port", Str, "Parent port, which carries the untagged traffic, by name or ID.")
+                .required()
+                .immutable()
+                .is(PORT)
+                .by_name(),
+            prop("sub_ports", List, "Ports whose traffic travels tagged over the parent port.")
+                .updatable()
+                .each(record([
+                    prop("port", Str, "Port to attach to the trunk, by name or ID.")
+                        .required()
+                        .is(PORT)
+                        .by_name(),
+                    prop(
+                        "segmentation_id",
+                        Int,
+                        "Tag of the sub-port's traffic on the trunk, 1 to 4094.",
+                    )
+                    .required()
+                    .range(1, 4094),
+                    prop(
+                        "segmentation_type",
+                        Str,
+                        "How the sub-port's traffic is tagged, which is `vlan`.",
+                    )
+                    .required()
+                    .one_of(["vlan"]),
+                ])),
         ])
-        .attrs([attr("port_id", Str)])
+        .attrs([attr("port_id", Str, "ID of the parent port.")])
         .rest(
             rest_spec("/trunks", "trunk")
                 .field("port", "port_id")

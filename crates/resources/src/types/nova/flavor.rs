@@ -20,23 +20,23 @@ pub(super) fn flavor() -> ResourceType {
         .detects_drift()
         .since("2014.2")
         .props([
-            prop("disk", Int).default(0),
-            prop("ephemeral", Int).default(0),
-            prop("extra_specs", Map).updatable(),
-            prop("flavorid", Str).since("7.0.0"),
-            prop("is_public", Bool).default(true).since("6.0.0"),
-            prop("name", Str).since("7.0.0"),
-            prop("ram", Int).required(),
-            prop("rxtx_factor", Num).default(1.0),
-            prop("swap", Int).default(0),
-            prop("tenants", List)
+            prop("disk", Int, "Size of the root disk in GiB; 0 means that of the image.").default(0),
+            prop("ephemeral", Int, "Size of the additional ephemeral disk in GiB.").default(0),
+            prop("extra_specs", Map, "Keys and values that guide scheduling and the hypervisor, such as `hw:cpu_policy`.").updatable(),
+            prop("flavorid", Str, "ID that the flavor gets; the service chooses a UUID if omitted.").since("7.0.0"),
+            prop("is_public", Bool, "Whether all projects may use the flavor.").default(true).since("6.0.0"),
+            prop("name", Str, "Name of the flavor; made from the stack and resource names if omitted.").since("7.0.0"),
+            prop("ram", Int, "Memory of servers in MiB.").required(),
+            prop("rxtx_factor", Num, "Factor on the network bandwidth of servers, which most networks ignore.").default(1.0),
+            prop("swap", Int, "Size of the swap disk in MiB.").default(0),
+            prop("tenants", List, "Names or IDs of the projects that may use a flavor that is not public.")
                 .updatable()
                 .default_empty()
                 .since("8.0.0")
-                .each(item(Str).is("keystone.project").by_name()),
-            prop("vcpus", Int).required(),
+                .each(item(Str).is(PROJECT).by_name()),
+            prop("vcpus", Int, "Number of virtual CPUs of servers.").required(),
         ])
-        .attrs([attr("extra_specs", Map).since("7.0.0"), attr("is_public", Bool).since("6.0.0")])
+        .attrs([attr("extra_specs", Map, "Keys and values that guide scheduling and the hypervisor.").since("7.0.0"), attr("is_public", Bool, "Whether all projects may use the flavor.").since("6.0.0")])
         .finder(marker)
         .rest(
             RestSpec::new(Service::Compute, "/flavors", "flavor")

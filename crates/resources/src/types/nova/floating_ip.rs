@@ -16,8 +16,15 @@ pub(super) fn floating_ip() -> ResourceType {
         .deprecated("9.0.0")
         .hidden("11.0.0")
         .note("Use OS::Neutron::FloatingIP.")
-        .props([prop("pool", Str)])
-        .attrs([attr("ip", Str), attr("pool", Str)])
+        .props([prop(
+            "pool",
+            Str,
+            "Name or ID of the external network that the address is from; the only one if omitted.",
+        )])
+        .attrs([
+            attr("ip", Str, "Floating IP address that was allocated."),
+            attr("pool", Str, "External network that the address is from."),
+        ])
         .creates(|op| Box::pin(create(op)))
         .rest(
             RestSpec::new(Service::Network, "/floatingips", "floatingip")
@@ -31,7 +38,7 @@ pub(super) fn floating_ip() -> ResourceType {
 /// Takes an address from the network that was named, or from the only one that leads outside.
 async fn create(op: &mut Op) -> Result<(), OpError> {
     let network = match op.nonempty_text("pool").map(str::to_owned) {
-        Some(pool) => lookup::find_id(op, "neutron.network", &pool).await?.to_string(),
+        Some(pool) => lookup::find_id(op, NETWORK, &pool).await?.to_string(),
         None => only_pool(op).await?,
     };
     let body = json!({ "floatingip": {

@@ -16,8 +16,13 @@ pub(super) fn floating_ip_association() -> ResourceType {
         .hidden("11.0.0")
         .note("Use OS::Neutron::FloatingIPAssociation.")
         .props([
-            prop("floating_ip", Str).required().updatable(),
-            prop("server_id", Str).required().updatable().is("nova.server"),
+            prop("floating_ip", Str, "ID of the floating IP that leads to the server.")
+                .required()
+                .updatable(),
+            prop("server_id", Str, "ID of the server that the address leads to.")
+                .required()
+                .updatable()
+                .is(SERVER),
         ])
         .reference(|view| {
             view.physical_id.map_or_else(|| view.name.into(), |_| view.physical_name.into())

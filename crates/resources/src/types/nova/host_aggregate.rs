@@ -18,10 +18,23 @@ pub(super) fn host_aggregate() -> ResourceType {
         .detects_drift()
         .since("6.0.0")
         .props([
-            prop("availability_zone", Str).updatable(),
-            prop("hosts", List).updatable().each(item(Str).is("nova.host")),
-            prop("metadata", Map).updatable().default_empty(),
-            prop("name", Str).required().updatable(),
+            prop(
+                "availability_zone",
+                Str,
+                "Name of the availability zone that the hosts make up; users can ask for it.",
+            )
+            .updatable(),
+            prop("hosts", List, "Names of the compute hosts in the aggregate.")
+                .updatable()
+                .each(item(Str).is(HOST)),
+            prop(
+                "metadata",
+                Map,
+                "Keys and values that the scheduler matches against flavors and images.",
+            )
+            .updatable()
+            .default_empty(),
+            prop("name", Str, "Name of the aggregate, unique in the cloud.").required().updatable(),
         ])
         .finder(among_all)
         .deletes(|op| Box::pin(remove(op)))

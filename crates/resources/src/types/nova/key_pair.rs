@@ -20,13 +20,33 @@ pub(super) fn key_pair() -> ResourceType {
         .checkable()
         .since("2014.1")
         .props([
-            prop("name", Str).required().length(1, 255),
-            prop("public_key", Str),
-            prop("save_private_key", Bool).default(false),
-            prop("type", Str).one_of(["ssh", "x509"]).since("8.0.0"),
-            prop("user", Str).is("keystone.user").by_name().since("9.0.0"),
+            prop("name", Str, "Name under which servers refer to the key pair.")
+                .required()
+                .length(1, 255),
+            prop("public_key", Str, "Public key to import; a new pair is generated if omitted."),
+            prop(
+                "save_private_key",
+                Bool,
+                "Whether the private half of a generated pair is kept and readable as attribute.",
+            )
+            .default(false),
+            prop("type", Str, "Kind of key, `ssh` or an X.509 certificate for Windows servers.")
+                .one_of(["ssh", "x509"])
+                .since("8.0.0"),
+            prop(
+                "user",
+                Str,
+                "Name or ID of the user who gets the key pair; the caller if omitted.",
+            )
+            .is(USER)
+            .by_name()
+            .since("9.0.0"),
         ])
-        .attrs([attr("private_key", Str).uncached(), attr("public_key", Str)])
+        .attrs([
+            attr("private_key", Str, "Private half of a generated pair, if it was kept.")
+                .uncached(),
+            attr("public_key", Str, "Public half of the pair, which is put on servers."),
+        ])
         .finder(marker)
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(come_back(op)))
@@ -43,7 +63,7 @@ const PATH: &str = "/os-keypairs";
 const PUBLIC: &str = "public_key";
 const PRIVATE: &str = "private_key";
 const NUMBER: &str = "number";
-const USER: &str = "user";
+const USER_ID: &str = "user";
 
 /// The step that removes the key pair whose name is needed.
 const ROOM: &str = "make room";
@@ -54,7 +74,7 @@ fn name(op: &Op) -> String {
 
 /// The id of the user is kept: only those who make a key pair know it for a name.
 fn for_user(op: &Op, call: Call) -> Call {
-    let kept = op.data(USER).and_then(Value::as_text).map(|id| id.to_string());
+    let kept = op.data(USER_ID).and_then(Value::as_text).map(|id| id.to_string());
     match kept.or_else(|| op.nonempty_text("user").map(str::to_owned)) {
         Some(user) => call.query("user_id", user),
         None => call,
@@ -85,7 +105,7 @@ fn marker(op: &Op) -> Option<Marker> {
 
 async fn create(op: &mut Op) -> Result<(), OpError> {
     if let Some(user) = op.nonempty_text("user").map(str::to_owned) {
-        op.set_data(USER, user);
+        op.set_data(USER_ID, user);
     }
     // Two of one name cannot be: the one that is replaced goes first.
     if op.context().predecessor.as_deref() == Some(&*name(op)) {

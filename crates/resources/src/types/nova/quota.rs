@@ -14,33 +14,94 @@ pub(super) fn quota() -> ResourceType {
         .entity("quotas")
         .since("8.0.0")
         .props([
-            prop("cores", Int).updatable().min(-1),
-            prop("fixed_ips", Int).updatable().min(-1),
-            prop("floating_ips", Int).updatable().min(-1),
-            prop("injected_file_content_bytes", Int)
+            prop(
+                "cores",
+                Int,
+                "Largest number of virtual CPUs of all servers together; -1 means unlimited.",
+            )
+            .updatable()
+            .min(-1),
+            prop(
+                "fixed_ips",
+                Int,
+                "Largest number of fixed IP addresses of all servers; -1 means unlimited.",
+            )
+            .updatable()
+            .min(-1),
+            prop(
+                "floating_ips",
+                Int,
+                "Largest number of floating IP addresses; -1 means unlimited.",
+            )
+            .updatable()
+            .min(-1),
+            prop(
+                "injected_file_content_bytes",
+                Int,
+                "Largest size in bytes of a file injected into a server; -1 means unlimited.",
+            )
+            .updatable()
+            .min(-1)
+            .deprecated("14.0.0")
+            .note("The compute API has no such limit since microversion 2.57."),
+            prop(
+                "injected_file_path_bytes",
+                Int,
+                "Longest path in bytes of a file injected into a server; -1 means unlimited.",
+            )
+            .updatable()
+            .min(-1)
+            .deprecated("14.0.0")
+            .note("The compute API has no such limit since microversion 2.57."),
+            prop(
+                "injected_files",
+                Int,
+                "Largest number of files injected into a server; -1 means unlimited.",
+            )
+            .updatable()
+            .min(-1)
+            .deprecated("14.0.0")
+            .note("The compute API has no such limit since microversion 2.57."),
+            prop("instances", Int, "Largest number of servers; -1 means unlimited.")
                 .updatable()
-                .min(-1)
-                .deprecated("14.0.0")
-                .note("The compute API has no such limit since microversion 2.57."),
-            prop("injected_file_path_bytes", Int)
+                .min(-1),
+            prop("key_pairs", Int, "Largest number of key pairs per user; -1 means unlimited.")
                 .updatable()
-                .min(-1)
-                .deprecated("14.0.0")
-                .note("The compute API has no such limit since microversion 2.57."),
-            prop("injected_files", Int)
+                .min(-1),
+            prop(
+                "metadata_items",
+                Int,
+                "Largest number of metadata entries per server; -1 means unlimited.",
+            )
+            .updatable()
+            .min(-1),
+            prop("project", Str, "Name or ID of the project that the limits apply to.")
+                .required()
+                .is(PROJECT)
+                .by_name(),
+            prop("ram", Int, "Memory in MiB of all servers together; -1 means unlimited.")
                 .updatable()
-                .min(-1)
-                .deprecated("14.0.0")
-                .note("The compute API has no such limit since microversion 2.57."),
-            prop("instances", Int).updatable().min(-1),
-            prop("key_pairs", Int).updatable().min(-1),
-            prop("metadata_items", Int).updatable().min(-1),
-            prop("project", Str).required().is("keystone.project").by_name(),
-            prop("ram", Int).updatable().min(-1),
-            prop("security_group_rules", Int).updatable().min(-1),
-            prop("security_groups", Int).updatable().min(-1),
-            prop("server_group_members", Int).updatable().min(-1),
-            prop("server_groups", Int).updatable().min(-1),
+                .min(-1),
+            prop(
+                "security_group_rules",
+                Int,
+                "Largest number of rules per security group; -1 means unlimited.",
+            )
+            .updatable()
+            .min(-1),
+            prop("security_groups", Int, "Largest number of security groups; -1 means unlimited.")
+                .updatable()
+                .min(-1),
+            prop(
+                "server_group_members",
+                Int,
+                "Largest number of servers in a server group; -1 means unlimited.",
+            )
+            .updatable()
+            .min(-1),
+            prop("server_groups", Int, "Largest number of server groups; -1 means unlimited.")
+                .updatable()
+                .min(-1),
         ])
         .check(quotas::check)
         .creates(|op| Box::pin(set(op)))

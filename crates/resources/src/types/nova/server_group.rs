@@ -16,12 +16,26 @@ pub(super) fn server_group() -> ResourceType {
         .entity("server_groups")
         .since("2014.2")
         .props([
-            prop("name", Str),
-            prop("policies", List)
-                .default(list(["anti-affinity"]))
-                .one_of(["anti-affinity", "affinity", "soft-anti-affinity", "soft-affinity"])
-                .each(item(Str)),
-            prop("rules", Map).since("17.0.0").members([prop("max_server_per_host", Num)]),
+            prop(
+                "name",
+                Str,
+                "Name of the server group; made from the stack and resource names if omitted.",
+            ),
+            prop(
+                "policies",
+                List,
+                "Whether members share a host or keep apart, strictly or if possible (`soft-`).",
+            )
+            .default(list(["anti-affinity"]))
+            .one_of(["anti-affinity", "affinity", "soft-anti-affinity", "soft-affinity"])
+            .each(item(Str)),
+            prop("rules", Map, "Further settings of the chosen policy.").since("17.0.0").members([
+                prop(
+                    "max_server_per_host",
+                    Num,
+                    "Largest number of members on one host, with the policy `anti-affinity`.",
+                ),
+            ]),
         ])
         .finder(among_all)
         .rest(

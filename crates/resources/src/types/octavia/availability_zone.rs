@@ -10,15 +10,28 @@ pub(super) fn availability_zone() -> ResourceType {
         .service(Service::LoadBalancer)
         .since("24.0.0")
         .props([
-            prop("availability_zone_profile", Str)
-                .required()
-                .is("octavia.availabilityzoneprofile")
-                .by_name(),
-            prop("description", Str).updatable().default_empty(),
-            prop("enabled", Bool).updatable().default(true),
-            prop("name", Str).updatable(),
+            prop(
+                "availability_zone_profile",
+                Str,
+                "Profile with the provider's data for the zone, by name or ID.",
+            )
+            .required()
+            .is(LB_AVAILABILITY_ZONE_PROFILE)
+            .by_name(),
+            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
+                .updatable()
+                .default_empty(),
+            prop("enabled", Bool, "Whether new load balancers can be placed in the zone.")
+                .updatable()
+                .default(true),
+            prop(
+                "name",
+                Str,
+                "Name by which load balancers refer to the zone; a new one means a new zone.",
+            )
+            .updatable(),
         ])
-        .attrs([attr("availability_zone_profile_id", Str)])
+        .attrs([attr("availability_zone_profile_id", Str, "ID of the profile behind the zone.")])
         // It is known by its name alone.
         .replaced_if(|change| change.changed.iter().any(|name| &**name == "name"))
         .rest(RestSpec {

@@ -10,20 +10,52 @@ pub(super) fn l7_policy() -> ResourceType {
         .service(Service::LoadBalancer)
         .since("10.0.0")
         .props([
-            prop("action", Str).required().updatable().one_of([
-                "REJECT",
-                "REDIRECT_TO_POOL",
-                "REDIRECT_TO_URL",
-            ]),
-            prop("admin_state_up", Bool).updatable().default(true),
-            prop("description", Str).updatable(),
-            prop("listener", Str).required().is("octavia.listener").by_name(),
-            prop("name", Str).updatable(),
-            prop("position", Num).updatable().min(1),
-            prop("redirect_pool", Str).updatable().is("octavia.pool").by_name(),
-            prop("redirect_url", Str).updatable(),
+            prop(
+                "action",
+                Str,
+                "What happens to matching requests: rejection, or redirection to a pool or URL.",
+            )
+            .required()
+            .updatable()
+            .one_of(["REJECT", "REDIRECT_TO_POOL", "REDIRECT_TO_URL"]),
+            prop(
+                "admin_state_up",
+                Bool,
+                "Administrative state; `false` takes the object out of operation.",
+            )
+            .updatable()
+            .default(true),
+            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
+                .updatable(),
+            prop("listener", Str, "Listener whose requests the policy handles, by name or ID.")
+                .required()
+                .is(LISTENER)
+                .by_name(),
+            prop(
+                "name",
+                Str,
+                "Human-readable name; made from the stack and resource names if omitted.",
+            )
+            .updatable(),
+            prop(
+                "position",
+                Num,
+                "Place among the listener's policies, counted from 1; last if omitted.",
+            )
+            .updatable()
+            .min(1),
+            prop(
+                "redirect_pool",
+                Str,
+                "Pool that requests go to with `REDIRECT_TO_POOL`, by name or ID.",
+            )
+            .updatable()
+            .is(POOL)
+            .by_name(),
+            prop("redirect_url", Str, "URL that clients are sent to with `REDIRECT_TO_URL`.")
+                .updatable(),
         ])
-        .attrs([attr("rules", List)])
+        .attrs([attr("rules", List, "Rules that the policy currently has.")])
         .check(target_suits_action)
         .finder(by_tag)
         .rest(part("/lbaas/l7policies", "l7policy").list_envelope("l7policies"))

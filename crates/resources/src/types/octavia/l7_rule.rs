@@ -10,25 +10,37 @@ pub(super) fn l7_rule() -> ResourceType {
         .service(Service::LoadBalancer)
         .since("10.0.0")
         .props([
-            prop("admin_state_up", Bool).updatable().default(true),
-            prop("compare_type", Str).required().updatable().one_of([
-                "REGEX",
-                "STARTS_WITH",
-                "ENDS_WITH",
-                "CONTAINS",
-                "EQUAL_TO",
-            ]),
-            prop("invert", Bool).updatable().default(false),
-            prop("key", Str).updatable(),
-            prop("l7policy", Str).required().is("octavia.l7policy").by_name(),
-            prop("type", Str).required().updatable().one_of([
-                "HOST_NAME",
-                "PATH",
-                "FILE_TYPE",
-                "HEADER",
-                "COOKIE",
-            ]),
-            prop("value", Str).required().updatable(),
+            prop(
+                "admin_state_up",
+                Bool,
+                "Administrative state; `false` takes the object out of operation.",
+            )
+            .updatable()
+            .default(true),
+            prop(
+                "compare_type",
+                Str,
+                "How the request's part is compared with `value`, such as `STARTS_WITH`.",
+            )
+            .required()
+            .updatable()
+            .one_of(["REGEX", "STARTS_WITH", "ENDS_WITH", "CONTAINS", "EQUAL_TO"]),
+            prop("invert", Bool, "Whether the rule matches exactly when the comparison fails.")
+                .updatable()
+                .default(false),
+            prop("key", Str, "Name of the header or cookie to look at; for these two types only.")
+                .updatable(),
+            prop("l7policy", Str, "Policy that the rule belongs to, by name or ID.")
+                .required()
+                .is(L7_POLICY)
+                .by_name(),
+            prop("type", Str, "Part of the request to look at, such as `PATH` or `HOST_NAME`.")
+                .required()
+                .updatable()
+                .one_of(["HOST_NAME", "PATH", "FILE_TYPE", "HEADER", "COOKIE"]),
+            prop("value", Str, "Text or regular expression to compare with.")
+                .required()
+                .updatable(),
         ])
         .check(key_where_there_is_one)
         .finder(by_tag)

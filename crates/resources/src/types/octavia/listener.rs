@@ -10,15 +10,15 @@ pub(super) fn listener() -> ResourceType {
         .service(Service::LoadBalancer)
         .since("10.0.0")
         .props([
-            prop("admin_state_up", Bool).updatable().default(true),
-            prop("allowed_cidrs", List).updatable().since("14.0.0").each(item(Str).is("net_cidr")),
-            prop("connection_limit", Int).updatable().default(-1).min(-1),
-            prop("default_pool", Str).updatable().is("octavia.pool").by_name(),
-            prop("default_tls_container_ref", Str).updatable(),
-            prop("description", Str).updatable().default_empty(),
-            prop("loadbalancer", Str).required().is("octavia.loadbalancer").by_name(),
-            prop("name", Str).updatable(),
-            prop("protocol", Str).required().one_of([
+            prop("admin_state_up", Bool, "Administrative state; `false` takes the object out of operation.").updatable().default(true),
+            prop("allowed_cidrs", List, "Client networks that may connect, in CIDR notation; everyone if omitted.").updatable().since("14.0.0").each(item(Str).is(NET_CIDR)),
+            prop("connection_limit", Int, "Most connections at one time; -1 for as many as possible.").updatable().default(-1).min(-1),
+            prop("default_pool", Str, "Pool for requests that no layer-7 policy redirects, by name or ID.").updatable().is(POOL).by_name(),
+            prop("default_tls_container_ref", Str, "Reference to the Barbican secret with certificate and key; needed for `TERMINATED_HTTPS`.").updatable(),
+            prop("description", Str, "Free-form text for people; the service gives it no meaning.").updatable().default_empty(),
+            prop("loadbalancer", Str, "Load balancer that the listener belongs to, by name or ID.").required().is(LOAD_BALANCER).by_name(),
+            prop("name", Str, "Human-readable name; made from the stack and resource names if omitted.").updatable(),
+            prop("protocol", Str, "Protocol of the traffic; `TERMINATED_HTTPS` decrypts at the load balancer.").required().one_of([
                 "TCP",
                 "HTTP",
                 "HTTPS",
@@ -26,11 +26,11 @@ pub(super) fn listener() -> ResourceType {
                 "PROXY",
                 "UDP",
             ]),
-            prop("protocol_port", Int).required().range(1, 65535),
-            prop("sni_container_refs", List).updatable(),
-            prop("tenant_id", Str),
+            prop("protocol_port", Int, "Port to listen on, 1 to 65535.").required().range(1, 65535),
+            prop("sni_container_refs", List, "References to Barbican secrets with certificates for further host names (SNI).").updatable(),
+            prop("tenant_id", Str, "Project that owns the object; only administrators may choose another than the stack's."),
         ])
-        .attrs([attr("default_pool_id", Str), attr("loadbalancers", List)])
+        .attrs([attr("default_pool_id", Str, "ID of the listener's default pool, if any."), attr("loadbalancers", List, "Load balancers that the listener belongs to.")])
         .check(|members| {
             let is_terminated = is(members, "protocol", "TERMINATED_HTTPS");
             if is_terminated && !may_be_given(members, "default_tls_container_ref") {

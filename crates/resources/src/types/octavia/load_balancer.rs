@@ -12,22 +12,22 @@ pub(super) fn load_balancer() -> ResourceType {
         .service(Service::LoadBalancer)
         .since("10.0.0")
         .props([
-            prop("admin_state_up", Bool).updatable().default(true),
-            prop("availability_zone", Str).is("octavia.availabilityzone").since("17.0.0"),
-            prop("description", Str).updatable().default_empty(),
-            prop("flavor", Str).is("octavia.flavor").by_name().since("14.0.0"),
-            prop("name", Str).updatable(),
-            prop("provider", Str),
-            prop("tenant_id", Str).is("keystone.project"),
-            prop("vip_address", Str).is("ip_addr"),
-            prop("vip_subnet", Str).required().is("neutron.subnet").by_name(),
+            prop("admin_state_up", Bool, "Administrative state; `false` takes the object out of operation.").updatable().default(true),
+            prop("availability_zone", Str, "Availability zone of the load balancing service to place it in.").is(LB_AVAILABILITY_ZONE).since("17.0.0"),
+            prop("description", Str, "Free-form text for people; the service gives it no meaning.").updatable().default_empty(),
+            prop("flavor", Str, "Octavia flavor that sets its size and abilities, by name or ID.").is(LB_FLAVOR).by_name().since("14.0.0"),
+            prop("name", Str, "Human-readable name; made from the stack and resource names if omitted.").updatable(),
+            prop("provider", Str, "Driver that implements the load balancer; the cloud's default if omitted."),
+            prop("tenant_id", Str, "Project that owns the object; only administrators may choose another than the stack's.").is(PROJECT),
+            prop("vip_address", Str, "Virtual IP address to ask for; chosen from the subnet if omitted.").is(IP_ADDR),
+            prop("vip_subnet", Str, "Subnet of the virtual IP address, by name or ID.").required().is(SUBNET).by_name(),
         ])
         .attrs([
-            attr("flavor_id", Str),
-            attr("pools", List),
-            attr("vip_address", Str),
-            attr("vip_port_id", Str),
-            attr("vip_subnet_id", Str),
+            attr("flavor_id", Str, "ID of the load balancer's flavor, if any."),
+            attr("pools", List, "Pools of the load balancer."),
+            attr("vip_address", Str, "Virtual IP address at which clients reach the load balancer."),
+            attr("vip_port_id", Str, "ID of the Neutron port that holds the virtual IP address."),
+            attr("vip_subnet_id", Str, "ID of the subnet of the virtual IP address."),
         ])
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))

@@ -11,18 +11,46 @@ pub(super) fn pool() -> ResourceType {
         .service(Service::LoadBalancer)
         .since("10.0.0")
         .props([
-            prop("admin_state_up", Bool).updatable().default(true),
-            prop("description", Str).updatable().default_empty(),
-            prop("lb_algorithm", Str).required().updatable().one_of([
+            prop(
+                "admin_state_up",
+                Bool,
+                "Administrative state; `false` takes the object out of operation.",
+            )
+            .updatable()
+            .default(true),
+            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
+                .updatable()
+                .default_empty(),
+            prop(
+                "lb_algorithm",
+                Str,
+                "How a member is picked for a connection, such as `ROUND_ROBIN`.",
+            )
+            .required()
+            .updatable()
+            .one_of([
                 "ROUND_ROBIN",
                 "LEAST_CONNECTIONS",
                 "SOURCE_IP",
                 "SOURCE_IP_PORT",
             ]),
-            prop("listener", Str).is("octavia.listener").by_name(),
-            prop("loadbalancer", Str).is("octavia.loadbalancer").by_name(),
-            prop("name", Str).updatable(),
-            prop("protocol", Str).required().one_of([
+            prop("listener", Str, "Listener that gets this as its default pool, by name or ID.")
+                .is(LISTENER)
+                .by_name(),
+            prop(
+                "loadbalancer",
+                Str,
+                "Load balancer that the pool belongs to, by name or ID; if no listener is given.",
+            )
+            .is(LOAD_BALANCER)
+            .by_name(),
+            prop(
+                "name",
+                Str,
+                "Human-readable name; made from the stack and resource names if omitted.",
+            )
+            .updatable(),
+            prop("protocol", Str, "Protocol spoken with the members.").required().one_of([
                 "TCP",
                 "HTTP",
                 "HTTPS",
@@ -30,16 +58,39 @@ pub(super) fn pool() -> ResourceType {
                 "PROXY",
                 "UDP",
             ]),
-            prop("session_persistence", Map).updatable().members([
-                prop("cookie_name", Str),
-                prop("type", Str).required().one_of(["SOURCE_IP", "HTTP_COOKIE", "APP_COOKIE"]),
+            prop(
+                "session_persistence",
+                Map,
+                "How a client is kept on the same member; not at all if omitted.",
+            )
+            .updatable()
+            .members([
+                prop(
+                    "cookie_name",
+                    Str,
+                    "Name of the application's cookie to follow; for type `APP_COOKIE`.",
+                ),
+                prop(
+                    "type",
+                    Str,
+                    "What a client is recognised by: its address, or one of two kinds of cookie.",
+                )
+                .required()
+                .one_of(["SOURCE_IP", "HTTP_COOKIE", "APP_COOKIE"]),
             ]),
-            prop("tls_enabled", Bool).updatable().default(false).since("14.0.0"),
+            prop("tls_enabled", Bool, "Whether connections to the members are encrypted.")
+                .updatable()
+                .default(false)
+                .since("14.0.0"),
         ])
         .attrs([
-            attr("healthmonitor_id", Str),
-            attr("listeners", Str),
-            attr("members", List).uncached(),
+            attr(
+                "healthmonitor_id",
+                Str,
+                "ID of the health monitor that checks the members, if any.",
+            ),
+            attr("listeners", Str, "Listeners that use the pool."),
+            attr("members", List, "Members that the pool currently has.").uncached(),
         ])
         .check(check)
         .finder(by_tag)

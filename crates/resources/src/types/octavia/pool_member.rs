@@ -10,15 +10,47 @@ pub(super) fn pool_member() -> ResourceType {
         .service(Service::LoadBalancer)
         .since("10.0.0")
         .props([
-            prop("address", Str).required().is("ip_addr"),
-            prop("admin_state_up", Bool).updatable().default(true),
-            prop("monitor_address", Str).is("ip_addr"),
-            prop("monitor_port", Int).range(1, 65535),
-            prop("pool", Str).required().is("octavia.pool").by_name(),
-            prop("protocol_port", Int).required().range(1, 65535),
-            prop("subnet", Str).is("neutron.subnet").by_name(),
-            prop("tags", List).updatable().since("13.0.0"),
-            prop("weight", Int).updatable().default(1).range(0, 256),
+            prop("address", Str, "IP address of the server.").required().is(IP_ADDR),
+            prop(
+                "admin_state_up",
+                Bool,
+                "Administrative state; `false` takes the object out of operation.",
+            )
+            .updatable()
+            .default(true),
+            prop(
+                "monitor_address",
+                Str,
+                "Address for health checks, if other than the server's own.",
+            )
+            .is(IP_ADDR),
+            prop("monitor_port", Int, "Port for health checks, if other than `protocol_port`.")
+                .range(1, 65535),
+            prop("pool", Str, "Pool that the server joins, by name or ID.")
+                .required()
+                .is(POOL)
+                .by_name(),
+            prop("protocol_port", Int, "Port on which the server takes traffic, 1 to 65535.")
+                .required()
+                .range(1, 65535),
+            prop("subnet", Str, "Subnet from which the server can be reached, by name or ID.")
+                .is(SUBNET)
+                .by_name(),
+            prop(
+                "tags",
+                List,
+                "Labels by which the object can be found; they replace any earlier ones.",
+            )
+            .updatable()
+            .since("13.0.0"),
+            prop(
+                "weight",
+                Int,
+                "Share of the traffic relative to other members, 0 to 256; 0 means none.",
+            )
+            .updatable()
+            .default(1)
+            .range(0, 256),
         ])
         .rest(RestSpec {
             adjust_fields: None,

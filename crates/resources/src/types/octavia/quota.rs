@@ -15,12 +15,33 @@ pub(super) fn quota() -> ResourceType {
         .entity("quotas")
         .since("14.0.0")
         .props([
-            prop("healthmonitor", Int).updatable().min(-1),
-            prop("listener", Int).updatable().min(-1),
-            prop("loadbalancer", Int).updatable().min(-1),
-            prop("member", Int).updatable().min(-1),
-            prop("pool", Int).updatable().min(-1),
-            prop("project", Str).required().is("keystone.project").by_name(),
+            prop(
+                "healthmonitor",
+                Int,
+                "Most health monitors that the project may have; -1 lifts the limit.",
+            )
+            .updatable()
+            .min(-1),
+            prop("listener", Int, "Most listeners that the project may have; -1 lifts the limit.")
+                .updatable()
+                .min(-1),
+            prop(
+                "loadbalancer",
+                Int,
+                "Most load balancers that the project may have; -1 lifts the limit.",
+            )
+            .updatable()
+            .min(-1),
+            prop("member", Int, "Most pool members that the project may have; -1 lifts the limit.")
+                .updatable()
+                .min(-1),
+            prop("pool", Int, "Most pools that the project may have; -1 lifts the limit.")
+                .updatable()
+                .min(-1),
+            prop("project", Str, "Project that the limits apply to, by name or ID.")
+                .required()
+                .is(PROJECT)
+                .by_name(),
         ])
         .check(|members| one_of(members, &LIMITS))
         .creates(|op| Box::pin(set(op)))
@@ -33,7 +54,7 @@ const LIMITS: [&str; 5] = ["healthmonitor", "listener", "loadbalancer", "member"
 /// The limits have no id of their own: they are found by their project.
 async fn path(op: &mut Op) -> Result<String, OpError> {
     let project = op.text("project").unwrap_or_default().to_owned();
-    let project = lookup::find_id(op, "keystone.project", &project).await?;
+    let project = lookup::find_id(op, PROJECT, &project).await?;
     Ok(format!("/lbaas/quotas/{project}"))
 }
 

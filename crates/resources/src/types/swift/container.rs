@@ -11,20 +11,20 @@ pub(super) fn container() -> ResourceType {
         .service(Service::ObjectStore)
         .checkable()
         .props([
-            prop("PurgeOnDelete", Bool).default(false).since("2015.1"),
-            prop("X-Account-Meta", Map).default_empty(),
-            prop("X-Container-Meta", Map).default_empty(),
-            prop("X-Container-Read", Str),
-            prop("X-Container-Write", Str),
-            prop("name", Str),
+            prop("PurgeOnDelete", Bool, "Whether a container that still has objects is emptied on delete instead of failing.").default(false).since("2015.1"),
+            prop("X-Account-Meta", Map, "Metadata that are set on the whole account, without the header prefix.").default_empty(),
+            prop("X-Container-Meta", Map, "Metadata that are set on the container, without the header prefix.").default_empty(),
+            prop("X-Container-Read", Str, "Access list of those who may read, such as `.r:*` for everybody."),
+            prop("X-Container-Write", Str, "Access list of those who may write, as projects and users."),
+            prop("name", Str, "Name of the container; made from the stack and resource names if omitted."),
         ])
         .attrs([
-            attr("BytesUsed", Int),
-            attr("DomainName", Str),
-            attr("HeadContainer", Map),
-            attr("ObjectCount", Int),
-            attr("RootURL", Str),
-            attr("WebsiteURL", Str),
+            attr("BytesUsed", Int, "Total size of the objects in the container in bytes."),
+            attr("DomainName", Str, "Host name of the object store that has the container."),
+            attr("HeadContainer", Map, "All headers that the object store sends for the container."),
+            attr("ObjectCount", Int, "Number of objects in the container."),
+            attr("RootURL", Str, "URL of the account that the container belongs to."),
+            attr("WebsiteURL", Str, "URL under which the contents of the container are reached."),
         ])
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(remove(op)))

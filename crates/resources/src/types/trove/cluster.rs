@@ -17,21 +17,56 @@ pub(super) fn cluster() -> ResourceType {
         .entity("clusters")
         .since("2015.1")
         .props([
-            prop("datastore_type", Str).required().max_length(255),
-            prop("datastore_version", Str).required().max_length(255),
-            prop("instances", List).required().each(record([
-                prop("availability_zone", Str).since("14.0.0"),
-                prop("flavor", Str).required().is("trove.flavor").by_name(),
-                prop("networks", List).default_empty().since("10.0.0").each(record([
-                    prop("fixed_ip", Str).is("ip_addr"),
-                    prop("network", Str).is("neutron.network").by_name(),
-                    prop("port", Str).is("neutron.port").by_name(),
+            prop("datastore_type", Str, "Kind of database, such as `mysql`.")
+                .required()
+                .max_length(255),
+            prop("datastore_version", Str, "Version of the database, by name or ID.")
+                .required()
+                .max_length(255),
+            prop("instances", List, "Database instances that make up the cluster.")
+                .required()
+                .each(record([
+                    prop("availability_zone", Str, "Availability zone to place the instance in.")
+                        .since("14.0.0"),
+                    prop("flavor", Str, "Flavor of the instance, by name or ID.")
+                        .required()
+                        .is(DATABASE_FLAVOR)
+                        .by_name(),
+                    prop("networks", List, "Networks that the instance is connected to.")
+                        .default_empty()
+                        .since("10.0.0")
+                        .each(record([
+                            prop("fixed_ip", Str, "Particular address on the network.").is(IP_ADDR),
+                            prop(
+                                "network",
+                                Str,
+                                "Network to connect to, by name or ID; excludes `port`.",
+                            )
+                            .is(NETWORK)
+                            .by_name(),
+                            prop(
+                                "port",
+                                Str,
+                                "Existing port to use, by name or ID; excludes `network`.",
+                            )
+                            .is(PORT)
+                            .by_name(),
+                        ])),
+                    prop("volume_size", Int, "Size of the instance's data volume in GB, 1 to 150.")
+                        .required()
+                        .range(1, 150),
                 ])),
-                prop("volume_size", Int).required().range(1, 150),
-            ])),
-            prop("name", Str).max_length(255),
+            prop(
+                "name",
+                Str,
+                "Human-readable name; made from the stack and resource names if omitted.",
+            )
+            .max_length(255),
         ])
-        .attrs([attr("instances", List), attr("ip", List)])
+        .attrs([
+            attr("instances", List, "IDs of the instances in the cluster."),
+            attr("ip", List, "IP addresses of the cluster."),
+        ])
         .attributes(|view, name, path| {
             if name != "instances" {
                 return Ok(None);

@@ -12,10 +12,10 @@ pub(super) async fn nics(op: &mut Op, properties: &Members) -> Result<Vec<Json>,
     for network in items(properties, "networks").iter().filter_map(|it| open(it).as_map()) {
         let mut nic = json!({});
         if let Some(given) = text(network, "network") {
-            nic["net-id"] = (*lookup::find_id(op, "neutron.network", given).await?).into();
+            nic["net-id"] = (*lookup::find_id(op, NETWORK, given).await?).into();
         }
         if let Some(given) = text(network, "port") {
-            nic["port-id"] = (*lookup::find_id(op, "neutron.port", given).await?).into();
+            nic["port-id"] = (*lookup::find_id(op, PORT, given).await?).into();
         }
         if let Some(address) = text(network, "fixed_ip") {
             nic["v4-fixed-ip"] = address.into();

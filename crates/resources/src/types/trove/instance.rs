@@ -19,43 +19,87 @@ pub(super) fn instance() -> ResourceType {
         .detects_drift()
         .since("2014.1")
         .props([
-            prop("availability_zone", Str),
-            prop("databases", List).updatable().default_empty().each(record([
-                prop("character_set", Str).default("utf8"),
-                prop("collate", Str).default("utf8_general_ci"),
-                prop("name", Str)
-                    .required()
-                    .max_length(64)
-                    .pattern(r"[a-zA-Z0-9_\-]+[a-zA-Z0-9_@?#\s\-]*[a-zA-Z0-9_\-]+"),
-            ])),
-            prop("datastore_type", Str).max_length(255),
-            prop("datastore_version", Str).max_length(255),
-            prop("flavor", Str).required().updatable().is("trove.flavor").by_name(),
-            prop("name", Str).updatable().max_length(255),
-            prop("networks", List).default_empty().each(record([
-                prop("fixed_ip", Str).is("ip_addr"),
-                prop("network", Str).is("neutron.network"),
-                prop("port", Str).is("neutron.port"),
-            ])),
-            prop("replica_count", Int).since("5.0.0"),
-            prop("replica_of", Str).since("5.0.0"),
-            prop("restore_point", Str),
-            prop("size", Int).required().updatable().range(1, 150),
-            prop("users", List).updatable().default_empty().each(record([
-                prop("databases", List).required().updatable().min_length(1).each(item(Str)),
-                prop("host", Str).updatable().default("%"),
-                prop("name", Str)
-                    .required()
-                    .updatable()
-                    .max_length(16)
-                    .pattern(r"[a-zA-Z0-9_]+[a-zA-Z0-9_@?#\s]*[a-zA-Z0-9_]+"),
-                prop("password", Str)
-                    .required()
-                    .updatable()
-                    .pattern(r"[a-zA-Z0-9_]+[a-zA-Z0-9_@?#\s]*[a-zA-Z0-9_]+"),
-            ])),
+            prop("availability_zone", Str, "Availability zone to place the instance in."),
+            prop("databases", List, "Databases to have on the instance.")
+                .updatable()
+                .default_empty()
+                .each(record([
+                    prop("character_set", Str, "Character encoding of the database.")
+                        .default("utf8"),
+                    prop("collate", Str, "Rules by which the database compares and sorts text.")
+                        .default("utf8_general_ci"),
+                    prop("name", Str, "Name of the database, at most 64 characters.")
+                        .required()
+                        .max_length(64)
+                        .pattern(r"[a-zA-Z0-9_\-]+[a-zA-Z0-9_@?#\s\-]*[a-zA-Z0-9_\-]+"),
+                ])),
+            prop("datastore_type", Str, "Kind of database, such as `mysql`.").max_length(255),
+            prop("datastore_version", Str, "Version of the database, by name or ID.")
+                .max_length(255),
+            prop("flavor", Str, "Flavor of the instance, by name or ID.")
+                .required()
+                .updatable()
+                .is(DATABASE_FLAVOR)
+                .by_name(),
+            prop(
+                "name",
+                Str,
+                "Human-readable name; made from the stack and resource names if omitted.",
+            )
+            .updatable()
+            .max_length(255),
+            prop("networks", List, "Networks that the instance is connected to.")
+                .default_empty()
+                .each(record([
+                    prop("fixed_ip", Str, "Particular address on the network.").is(IP_ADDR),
+                    prop("network", Str, "Network to connect to, by name or ID; excludes `port`.")
+                        .is(NETWORK),
+                    prop("port", Str, "Existing port to use, by name or ID; excludes `network`.")
+                        .is(PORT),
+                ])),
+            prop(
+                "replica_count",
+                Int,
+                "Number of replicas to create at once; together with `replica_of`.",
+            )
+            .since("5.0.0"),
+            prop("replica_of", Str, "ID of the instance that this one replicates.").since("5.0.0"),
+            prop("restore_point", Str, "ID of the backup that the instance starts from."),
+            prop("size", Int, "Size of the data volume in GB, 1 to 150.")
+                .required()
+                .updatable()
+                .range(1, 150),
+            prop("users", List, "Database accounts to have on the instance.")
+                .updatable()
+                .default_empty()
+                .each(record([
+                    prop("databases", List, "Names of the databases that the user may access.")
+                        .required()
+                        .updatable()
+                        .min_length(1)
+                        .each(item(Str)),
+                    prop("host", Str, "Host from which the user may connect; `%` stands for any.")
+                        .updatable()
+                        .default("%"),
+                    prop("name", Str, "Login name of the user, at most 16 characters.")
+                        .required()
+                        .updatable()
+                        .max_length(16)
+                        .pattern(r"[a-zA-Z0-9_]+[a-zA-Z0-9_@?#\s]*[a-zA-Z0-9_]+"),
+                    prop("password", Str, "Password with which the user logs in.")
+                        .required()
+                        .updatable()
+                        .pattern(r"[a-zA-Z0-9_]+[a-zA-Z0-9_@?#\s]*[a-zA-Z0-9_]+"),
+                ])),
         ])
-        .attrs([attr("hostname", Str), attr("href", Str)])
+        .attrs([
+            attr(
+                "hostname",
+                Str,
+                "Host name of the instance, or its first address if it has none.",
+            ),
+            attr("href", Str, "URL of the instance in the database service's API."),
+        ])
         .check(check)
         .attributes(|view, name, path| {
             let shown =

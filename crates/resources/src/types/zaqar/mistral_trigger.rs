@@ -14,11 +14,11 @@ pub(super) fn mistral_trigger() -> ResourceType {
         .service(Service::Messaging)
         .since("8.0.0")
         .props([
-            prop("input", Map).updatable().default_empty(),
-            prop("params", Map).updatable().default_empty(),
-            prop("queue_name", Str).required().is("zaqar.queue"),
-            prop("ttl", Int).updatable().default(220367260800).min(60),
-            prop("workflow_id", Str).required().updatable().is("mistral.workflow"),
+            prop("input", Map, "Input values that each execution of the workflow is started with.").updatable().default_empty(),
+            prop("params", Map, "Parameters of the execution, such as `env`, to which the message is added as `notification`.").updatable().default_empty(),
+            prop("queue_name", Str, "Name of the queue whose messages start the workflow.").required().is(QUEUE),
+            prop("ttl", Int, "Seconds after which the subscription expires, 60 at least.").updatable().default(220367260800).min(60),
+            prop("workflow_id", Str, "ID of the Mistral workflow that is started for each message.").required().updatable().is(WORKFLOW),
         ])
         .finder(marker)
         .creates(|op| Box::pin(create(op)))

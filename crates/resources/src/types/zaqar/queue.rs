@@ -15,10 +15,10 @@ pub(super) fn queue() -> ResourceType {
         .service(Service::Messaging)
         .name_limit(64)
         .since("2014.2")
-        .props([prop("metadata", Map).updatable(), prop("name", Str).max_length(64)])
+        .props([prop("metadata", Map, "Keys and values kept with the queue, including reserved ones such as `_max_messages_post_size`.").updatable(), prop("name", Str, "Name of the queue; made from the stack and resource names if omitted.").max_length(64)])
         .attrs([
-            attr("href", None),
-            attr("queue_id", None).uncached().since("2014.1").deprecated("2015.1").hidden("6.0.0"),
+            attr("href", None, "URL of the queue in the messaging service."),
+            attr("queue_id", None, "Name of the queue, which is also its ID.").uncached().since("2014.1").deprecated("2015.1").hidden("6.0.0"),
         ])
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))

@@ -15,18 +15,18 @@ pub(super) fn signed_queue_url() -> ResourceType {
         .service(Service::Messaging)
         .since("8.0.0")
         .props([
-            prop("methods", List).each(item(Str).one_of(["GET", "DELETE", "PATCH", "POST", "PUT"])),
-            prop("paths", List),
-            prop("queue", Str).required(),
-            prop("ttl", Int),
+            prop("methods", List, "HTTP methods that the URL allows; only `GET` if omitted.").each(item(Str).one_of(["GET", "DELETE", "PATCH", "POST", "PUT"])),
+            prop("paths", List, "Parts of the queue that the URL gives access to, such as `messages` or `subscriptions`."),
+            prop("queue", Str, "Name of the queue that the URL gives access to.").required(),
+            prop("ttl", Int, "Seconds for which the URL is valid; one day if omitted."),
         ])
         .attrs([
-            attr("expires", None),
-            attr("methods", None),
-            attr("paths", None),
-            attr("project", None),
-            attr("query_str", None),
-            attr("signature", None),
+            attr("expires", None, "Time at which the URL stops being valid."),
+            attr("methods", None, "HTTP methods that the URL allows."),
+            attr("paths", None, "Paths below the service's address that the URL gives access to."),
+            attr("project", None, "ID of the project that the queue belongs to."),
+            attr("query_str", None, "Query string with the signature, to be appended to the service's address."),
+            attr("signature", None, "Signature that proves the access to be granted."),
         ])
         .creates(|op| Box::pin(create(op)))
 }

@@ -12,10 +12,10 @@ pub(super) fn subscription() -> ResourceType {
         .service(Service::Messaging)
         .since("8.0.0")
         .props([
-            prop("options", Map).updatable(),
-            prop("queue_name", Str).required().is("zaqar.queue"),
-            prop("subscriber", Str).required().updatable(),
-            prop("ttl", Int).updatable().default(220367260800).min(60),
+            prop("options", Map, "Further settings of the delivery, such as `post_data` or the `from` and `subject` of mails.").updatable(),
+            prop("queue_name", Str, "Name of the queue whose messages are delivered.").required().is(QUEUE),
+            prop("subscriber", Str, "Address that messages are delivered to, such as an `https` or `mailto` URL.").required().updatable(),
+            prop("ttl", Int, "Seconds after which the subscription expires, 60 at least.").updatable().default(220367260800).min(60),
         ])
         .check(check)
         .creates(|op| Box::pin(create(op)))
@@ -27,12 +27,11 @@ const SCHEMES: [&str; 5] = ["http", "https", "mailto", "trust+http", "trust+http
 fn check(members: &Members) -> Result<(), PropertyError> {
     let Some(subscriber) = text(members, "subscriber") else { return Ok(()) };
     let scheme = subscriber.split(':').next().unwrap_or_default();
-    match SCHEMES.contains(&scheme) {
-        true => Ok(()),
-        false => {
-            let message = format!("The subscriber type of must be one of: {}.", SCHEMES.join(", "));
-            Err(PropertyError::for_property("subscriber", message))
-        }
+    if SCHEMES.contains(&scheme) {
+        Ok(())
+    } else {
+        let message = format!("The subscriber type of must be one of: {}.", SCHEMES.join(", "));
+        Err(PropertyError::for_property("subscriber", message))
     }
 }
 

@@ -16,34 +16,76 @@ pub(super) fn container() -> ResourceType {
         .entity("containers")
         .since("9.0.0")
         .props([
-            prop("command", Str),
-            prop("cpu", Num).updatable(),
-            prop("environment", Map),
-            prop("hints", Map).since("10.0.0"),
-            prop("hostname", Str).since("10.0.0"),
-            prop("image", Str).required(),
-            prop("image_driver", Str).one_of(["docker", "glance"]),
-            prop("image_pull_policy", Str).one_of(["ifnotpresent", "always", "never"]),
-            prop("interactive", Bool),
-            prop("labels", Map),
-            prop("memory", Int).updatable(),
-            prop("mounts", List).each(record([
-                prop("mount_path", Str).required(),
-                prop("volume_id", Str).is("cinder.volume"),
-                prop("volume_size", Int),
+            prop("command", Str, "Command to run instead of the image's own."),
+            prop("cpu", Num, "Number of virtual CPUs, possibly a fraction such as `0.5`.")
+                .updatable(),
+            prop("environment", Map, "Environment variables of the command."),
+            prop("hints", Map, "Key-value pairs that guide the scheduler's choice of a host.")
+                .since("10.0.0"),
+            prop("hostname", Str, "Host name that the container sees as its own.").since("10.0.0"),
+            prop("image", Str, "Image to run, by name or ID, optionally with a tag.").required(),
+            prop("image_driver", Str, "Where the image comes from: a Docker registry or Glance.")
+                .one_of(["docker", "glance"]),
+            prop(
+                "image_pull_policy",
+                Str,
+                "When to fetch the image: `always`, `never` or only `ifnotpresent`.",
+            )
+            .one_of(["ifnotpresent", "always", "never"]),
+            prop(
+                "interactive",
+                Bool,
+                "Whether standard input stays open though nobody is attached.",
+            ),
+            prop("labels", Map, "Key-value pairs to keep with the container."),
+            prop("memory", Int, "Memory limit in MiB.").updatable(),
+            prop("mounts", List, "Volumes to mount into the container.").each(record([
+                prop("mount_path", Str, "Path in the container at which the volume appears.")
+                    .required(),
+                prop(
+                    "volume_id",
+                    Str,
+                    "Existing volume to mount, by name or ID; excludes `volume_size`.",
+                )
+                .is(VOLUME),
+                prop(
+                    "volume_size",
+                    Int,
+                    "Size in GB of a new volume to mount; excludes `volume_id`.",
+                ),
             ])),
-            prop("name", Str).updatable(),
-            prop("networks", List).updatable().since("11.0.0").each(record([
-                prop("fixed_ip", Str).is("ip_addr"),
-                prop("network", Str).is("neutron.network").by_name(),
-                prop("port", Str).is("neutron.port").by_name(),
-            ])),
-            prop("restart_policy", Str),
-            prop("security_groups", List).default_empty().since("10.0.0"),
-            prop("tty", Bool).since("14.0.0"),
-            prop("workdir", Str),
+            prop(
+                "name",
+                Str,
+                "Human-readable name; made from the stack and resource names if omitted.",
+            )
+            .updatable(),
+            prop("networks", List, "Networks that the container is connected to.")
+                .updatable()
+                .since("11.0.0")
+                .each(record([
+                    prop("fixed_ip", Str, "Particular address on the network; excludes `port`.")
+                        .is(IP_ADDR),
+                    prop("network", Str, "Network to connect to, by name or ID.")
+                        .is(NETWORK)
+                        .by_name(),
+                    prop("port", Str, "Existing port to use, by name or ID.").is(PORT).by_name(),
+                ])),
+            prop(
+                "restart_policy",
+                Str,
+                "When to restart it after it exits, such as `always` or `on-failure:3`.",
+            ),
+            prop("security_groups", List, "Names or IDs of the container's security groups.")
+                .default_empty()
+                .since("10.0.0"),
+            prop("tty", Bool, "Whether the container has a terminal.").since("14.0.0"),
+            prop("workdir", Str, "Directory in which the command starts."),
         ])
-        .attrs([attr("addresses", Map), attr("name", Str)])
+        .attrs([
+            attr("addresses", Map, "Addresses of the container, by network."),
+            attr("name", Str, "Name that the service has on record."),
+        ])
         .check(check)
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))

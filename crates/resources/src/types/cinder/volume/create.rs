@@ -1,7 +1,7 @@
 //! Making a volume: empty, from something else, or from a backup.
 
 use super::calls::{path, until_available};
-use crate::declare::{Service, Value};
+use crate::declare::{IMAGE, Service, Value};
 use crate::lookup;
 use crate::op::{Op, OpError};
 use crate::property_access::section;
@@ -40,7 +40,7 @@ async fn anew(op: &mut Op) -> Result<(), OpError> {
     let spec = rest_spec(op)?;
     let mut fields = rest::new_fields(op, &spec);
     if let Some(image) = op.nonempty_text("image").map(str::to_owned) {
-        let image = lookup::find_id(op, "glance.image", &image).await?;
+        let image = lookup::find_id(op, IMAGE, &image).await?;
         fields.insert("imageRef".into(), (*image).into());
     }
     if op.prop("multiattach").equals(&Value::Bool(true)) {

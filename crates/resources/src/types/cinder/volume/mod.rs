@@ -23,46 +23,46 @@ pub(super) fn volume() -> ResourceType {
         .restorable()
         .snapshot_on_delete()
         .props([
-            prop("availability_zone", Str),
-            prop("backup_id", Str).updatable().is("cinder.backup"),
-            prop("description", Str).updatable(),
-            prop("image", Str).is("glance.image").replaces("imageRef"),
-            prop("imageRef", Str).deprecated("2014.1").hidden("5.0.0").note("Use `image`."),
-            prop("metadata", Map).updatable().default_empty(),
-            prop("multiattach", Bool)
+            prop("availability_zone", Str, "Name of the availability zone in which the volume is made."),
+            prop("backup_id", Str, "ID of the backup that is restored into the volume.").updatable().is(VOLUME_BACKUP),
+            prop("description", Str, "Free text that describes the volume.").updatable(),
+            prop("image", Str, "Name or ID of the image whose content the volume starts with, so that it can be booted.").is(IMAGE).replaces("imageRef"),
+            prop("imageRef", Str, "ID of the image whose content the volume starts with.").deprecated("2014.1").hidden("5.0.0").note("Use `image`."),
+            prop("metadata", Map, "Keys and values that are kept with the volume.").updatable().default_empty(),
+            prop("multiattach", Bool, "Whether the volume may be attached to several servers at once.")
                 .default(false)
                 .since("6.0.0")
                 .hidden("13.0.0")
                 .note("Choose a volume type that allows it."),
-            prop("name", Str).updatable(),
-            prop("read_only", Bool).updatable().since("5.0.0"),
-            prop("scheduler_hints", Map).since("2015.1"),
-            prop("size", Int).updatable().min(1),
-            prop("snapshot_id", Str).is("cinder.snapshot"),
-            prop("source_volid", Str).is("cinder.volume"),
-            prop("volume_type", Str).updatable().is("cinder.vtype"),
+            prop("name", Str, "Name of the volume; made from the stack and resource names if omitted.").updatable(),
+            prop("read_only", Bool, "Whether servers may only read the volume; a change detaches it for a moment.").updatable().since("5.0.0"),
+            prop("scheduler_hints", Map, "Hints for the choice of a storage back end, such as `same_host` with volume IDs.").since("2015.1"),
+            prop("size", Int, "Size of the volume in GiB; it can grow later but not shrink.").updatable().min(1),
+            prop("snapshot_id", Str, "ID of the snapshot that the volume is a copy of.").is(VOLUME_SNAPSHOT),
+            prop("source_volid", Str, "ID of the volume whose content is copied.").is(VOLUME),
+            prop("volume_type", Str, "Name or ID of the volume type; a change converts the volume.").updatable().is(VOLUME_TYPE),
         ])
         .attrs([
-            attr("attachments", Str)
+            attr("attachments", Str, "Text form of the list of servers that the volume is attached to.")
                 .uncached()
                 .since("2015.1")
                 .deprecated("9.0.0")
                 .note("Use `attachments_list`."),
-            attr("attachments_list", List).uncached().since("9.0.0"),
-            attr("availability_zone", Str),
-            attr("bootable", Str),
-            attr("created_at", Str),
-            attr("display_description", Str),
-            attr("display_name", Str),
-            attr("encrypted", Str),
-            attr("metadata", Str),
-            attr("metadata_values", Map),
-            attr("multiattach", Bool).since("6.0.0"),
-            attr("size", Str),
-            attr("snapshot_id", Str),
-            attr("source_volid", Str),
-            attr("status", Str).uncached(),
-            attr("volume_type", Str),
+            attr("attachments_list", List, "Attachments of the volume, each with its server and device.").uncached().since("9.0.0"),
+            attr("availability_zone", Str, "Name of the availability zone in which the volume is."),
+            attr("bootable", Str, "Whether servers can boot from the volume, as text."),
+            attr("created_at", Str, "Time at which the volume was made."),
+            attr("display_description", Str, "Free text that describes the volume."),
+            attr("display_name", Str, "Name of the volume in the block storage service."),
+            attr("encrypted", Str, "Whether the content of the volume is encrypted, as text."),
+            attr("metadata", Str, "Keys and values kept with the volume, as JSON text."),
+            attr("metadata_values", Map, "Keys and values kept with the volume, as a map."),
+            attr("multiattach", Bool, "Whether the volume may be attached to several servers at once.").since("6.0.0"),
+            attr("size", Str, "Size of the volume in GiB."),
+            attr("snapshot_id", Str, "ID of the snapshot that the volume was made from."),
+            attr("source_volid", Str, "ID of the volume that this one is a copy of."),
+            attr("status", Str, "State of the volume, such as `available` or `in-use`.").uncached(),
+            attr("volume_type", Str, "Name of the volume type that the volume has."),
         ])
         .check(check)
         .creates(|op| Box::pin(create::create(op)))

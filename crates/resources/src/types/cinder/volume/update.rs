@@ -73,11 +73,10 @@ async fn retype(op: &mut Op) -> Result<(), OpError> {
         op.call("retype", call).await?;
     }
     let end = until_at_rest(op).await?;
-    match is_done(&end) {
-        true => Ok(()),
-        false => {
-            Err(OpError::failed("Error", format!("The volume did not become one of type {name}")))
-        }
+    if is_done(&end) {
+        Ok(())
+    } else {
+        Err(OpError::failed("Error", format!("The volume did not become one of type {name}")))
     }
 }
 

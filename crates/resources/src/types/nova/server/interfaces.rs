@@ -161,9 +161,10 @@ async fn detach(op: &mut Op, port: &str) -> Result<(), OpError> {
     let list = get(Service::Compute, path);
     look::until(op, list, |reply| {
         let all = reply.body["interfaceAttachments"].as_array().into_iter().flatten();
-        match all.into_iter().any(|it| it["port_id"] == port) {
-            true => Progress::NotYet,
-            false => Progress::Ready,
+        if all.into_iter().any(|it| it["port_id"] == port) {
+            Progress::NotYet
+        } else {
+            Progress::Ready
         }
     })
     .await?;
@@ -257,9 +258,10 @@ async fn until_connected(op: &mut Op, port: &str) -> Result<(), OpError> {
     look::until(op, server, |reply| {
         let networks = reply.body["server"]["addresses"].as_object().into_iter().flatten();
         let mut all = networks.flat_map(|(_, all)| all.as_array().into_iter().flatten());
-        match all.any(|it| it["addr"] == address.as_str()) {
-            true => Progress::Ready,
-            false => Progress::NotYet,
+        if all.any(|it| it["addr"] == address.as_str()) {
+            Progress::Ready
+        } else {
+            Progress::NotYet
         }
     })
     .await

@@ -3,7 +3,7 @@
 //! An *internal* port is one that a server's definition asks for without naming it. It carries a mark in its
 //! description, is written down in the resource's data, and goes with the server.
 
-use crate::declare::{Members, Value};
+use crate::declare::{Members, QOS_POLICY, SECURITY_GROUP, Value};
 use crate::lookup;
 use crate::op::{Op, OpError, Progress};
 use crate::property_access::{given, items, open, section, word};
@@ -258,7 +258,7 @@ async fn security_groups(op: &mut Op) -> Result<Vec<Json>, OpError> {
     let given = group_names(&op.context().properties);
     let mut ids = Vec::new();
     for group in given {
-        ids.push(Json::from(&*lookup::find_id(op, "neutron.security_group", &group).await?));
+        ids.push(Json::from(&*lookup::find_id(op, SECURITY_GROUP, &group).await?));
     }
     Ok(ids)
 }
@@ -271,7 +271,7 @@ pub(super) async fn settings(op: &mut Op, extra: &Members) -> Result<Map<String,
             "value_specs" | "no_fixed_ips" => {}
             "qos_policy" => {
                 let policy = print::plain(open(value));
-                let id = lookup::find_id(op, "neutron.qos_policy", &policy).await?;
+                let id = lookup::find_id(op, QOS_POLICY, &policy).await?;
                 fields.insert("qos_policy_id".into(), (*id).into());
             }
             name => _ = fields.insert(name.into(), without_nulls(wire::json(value))),
