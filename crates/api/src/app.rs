@@ -1,4 +1,4 @@
-//! What serves requests.
+//! The state that all requests share.
 
 use crate::auth::Authenticator;
 use crate::aws::ReplayGuard;
@@ -7,7 +7,7 @@ use crate::cfn::Prices;
 use crate::fault::Fault;
 use crate::long_poll::LongPolls;
 use crate::metrics::Metrics;
-use crate::policy::{Policy, Target};
+use crate::policy::{Forbidden, Policy, Target};
 use crate::rate_limit::RateLimit;
 use crate::url_policy;
 use kiln_engine::error_type::ErrorType;
@@ -18,36 +18,36 @@ use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
 
-/// What serves requests.
+/// The state that all requests share.
 pub struct App {
-    /// What takes requests about stacks.
+    /// The service that runs the requests.
     pub service: Service,
-    /// Who finds out who asks.
+    /// The authenticator.
     pub auth: Arc<dyn Authenticator>,
-    /// Who may do what.
+    /// The policy.
     pub policy: Arc<Policy>,
-    /// What the operator decided.
+    /// The operator's options.
     pub options: Options,
-    /// What is counted.
+    /// The metrics of requests.
     pub metrics: Metrics,
-    /// How many requests a project may send; nothing means any number.
+    /// The limit on the requests of each project; none if there is no limit.
     pub rate: Option<RateLimit>,
-    /// Who waits for metadata to change.
+    /// The clients that wait for metadata to change.
     pub long_polls: LongPolls,
-    /// Signatures that were answered.
+    /// The guard against replayed signatures.
     pub replay_guard: ReplayGuard,
 }
 
-/// What an operator decides about the API.
+/// The operator's options for the APIs.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How long a body may be.
+    /// The maximum length of a body.
     pub max_body_bytes: usize,
-    /// What `build_info` tells.
+    /// The revision that `build_info` shows.
     pub revision: String,
     /// How long fetching a template may take.
     pub fetch_timeout: Duration,
-    /// What the addresses of templates must begin with to be fetched; nothing else is.
+    /// The allowed prefixes of the URLs of templates. No other templates are fetched.
     pub fetch_allowed: Vec<String>,
     /// The scheme under which clients reach the API.
     pub scheme: &'static str,
@@ -55,28 +55,28 @@ pub struct Options {
     pub trusts_proxy: bool,
     /// The origins whose pages may send requests.
     pub origins: Vec<String>,
-    /// A file: as long as it is there, `/healthcheck` says that no requests should be sent here.
+    /// A file: while it exists, `/healthcheck` tells load balancers to send no requests.
     pub health_file: Option<PathBuf>,
     /// The domain of the users of stacks.
     pub stack_domain: Option<Domain>,
     /// The role that such users have.
     pub stack_user_role: String,
-    /// What resources cost, if the operator says so.
+    /// The prices of resources, if the operator has a list.
     pub prices: Option<Arc<Prices>>,
 }
 
 impl Options {
-    /// Whether a caller is a user of some stack, and no more than that.
+    /// Whether a caller is a stack user, with no other rights.
     pub fn is_guest(&self, caller: &Caller) -> bool {
         caller.roles.contains(&self.stack_user_role)
     }
 
-    /// If a caller is a user of a stack: the name of the project of that stack's users.
+    /// If a caller is a stack user: the name of the project in which that stack has its users.
     pub fn guest_in(&self, caller: &Caller) -> Option<Arc<str>> {
         let is_there = match self.stack_domain.as_ref()? {
             Domain::Id(id) => **id == *caller.project_domain_id,
             Domain::Name(name) => **name == *caller.project_domain_name,
-            // They are in the project of their stack, and see it for that.
+            // Their project is that of their stack, and they see it for that reason.
             Domain::Owner => false,
         };
         (is_there && self.is_guest(caller)).then(|| caller.project_name.as_str().into())
@@ -102,12 +102,19 @@ impl Default for Options {
 }
 
 impl App {
-    /// Lets a caller pass, or not.
+    /// Checks a policy rule for a caller and a project.
     pub(crate) fn allow(&self, rule: &str, caller: &Caller, project: &str) -> Result<(), Fault> {
-        let target = Target::project(project);
-        self.policy
-            .check(rule, caller, &target)
+        self.allows(rule, caller, project)
             .map_err(|forbidden| Fault::new(ErrorType::Forbidden, forbidden.to_string()))
+    }
+
+    pub(crate) fn allows(
+        &self,
+        rule: &str,
+        caller: &Caller,
+        project: &str,
+    ) -> Result<(), Forbidden> {
+        self.policy.check(rule, caller, &Target::project(project))
     }
 
     /// A new id.
@@ -116,14 +123,14 @@ impl App {
         kiln_engine::runtime::SystemIds::default().next()
     }
 
-    /// A template from elsewhere, or why it is not had.
+    /// Fetches a template; the error says why not.
     pub(crate) async fn fetch(&self, url: &str) -> Result<Arc<str>, String> {
         let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
         if !["http", "https"].contains(&scheme) {
             return Err(format!("Invalid URL scheme {scheme}"));
         }
         let failed = || format!("Failed to retrieve template from {url}");
-        // Whoever fetches what users name can be made to ask anybody: operators say whom.
+        // A service that fetches any URL can be made to send requests anywhere: the operator allows the prefixes.
         let Some(address) = url_policy::allowed(&self.options.fetch_allowed, url) else {
             tracing::info!(
                 url,
@@ -143,11 +150,11 @@ impl App {
     }
 }
 
-/// What is at an address.
+/// The result of fetching a URL.
 enum Fetched {
     Text(Arc<str>),
     TooLong,
-    /// It is elsewhere, or nowhere. Redirects are not followed: they may lead anywhere.
+    /// It is not there. Redirects are not followed: they may lead anywhere.
     Elsewhere,
 }
 

@@ -1,11 +1,11 @@
-//! Who asks.
+//! The caller of a request.
 
-use kiln_cloud::{Credential, UserToken};
+use kiln_cloud::UserToken;
 use kiln_template::value::Secret;
 use serde_json::Value as Json;
 use std::sync::Arc;
 
-/// Who asks: what authentication found out, and the only source of what is known of the user.
+/// The caller of a request: the result of authentication, and the only source of the user's identity.
 #[derive(Clone, Debug, Default)]
 pub struct Caller {
     /// The user's id.
@@ -24,11 +24,11 @@ pub struct Caller {
     pub project_domain_name: String,
     /// The id of the domain that the token is for; empty if it is for none.
     pub domain_id: String,
-    /// What the token is for.
+    /// The scope of the token.
     pub scope: Scope,
     /// The names of the user's roles, implied ones included.
     pub roles: Vec<String>,
-    /// The ids of the same roles, in the same order, where the identity service told them.
+    /// The ids of the same roles, in the same order, if the identity service lists them.
     pub role_ids: Vec<String>,
     /// Whether the project is the one for administrators; so if the token does not say.
     pub is_admin_project: bool,
@@ -42,17 +42,15 @@ pub struct Caller {
     pub password: Option<Secret>,
     /// The user name that goes with that password. The user's word: nothing may be decided by it.
     pub login_name: Option<String>,
-    /// The roles of the service that asks on the user's behalf, if one does.
+    /// The roles of the service that makes the request for the user, if one does.
     pub service_roles: Vec<String>,
-    /// What the user lent already, if a stack asks on the user's behalf.
-    pub lent: Option<Arc<Credential>>,
-    /// The region that the user asked for.
+    /// The region that the user selected.
     pub region: Option<String>,
     /// Where the identity service is.
     pub auth_url: String,
 }
 
-/// What a token is for.
+/// The scope of a token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
     /// A project.
@@ -67,7 +65,7 @@ pub enum Scope {
 }
 
 impl Caller {
-    /// With what they came, so that one can act for them when they have left.
+    /// The user's token, with which the engine can act for the user.
     pub fn user_token(&self) -> UserToken {
         let open = |secret: &Secret| secret.expose().as_text().cloned();
         UserToken {
@@ -76,7 +74,7 @@ impl Caller {
             project: self.project_id.as_str().into(),
             roles: self.roles.iter().map(|role| role.as_str().into()).collect(),
             password: None,
-            delegated: self.lent.clone(),
+            delegated: None,
         }
     }
 

@@ -1,4 +1,4 @@
-//! What goes wrong, as clients are told.
+//! Faults: errors in the form of Heat's API.
 
 use crate::response::{JSON, Response, framework};
 use axum::http::StatusCode;
@@ -7,18 +7,18 @@ use kiln_engine::error_type::ErrorType;
 use kiln_engine::service::RequestError;
 use kiln_template::Value;
 
-/// Why a request has no other answer.
+/// Why a request fails.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
     /// The type of the error, which has its HTTP status.
     pub error_type: ErrorType,
-    /// What is wrong; nothing if that is not for users.
+    /// The message; none if it is not for users.
     pub message: Option<String>,
-    /// Everything that is wrong, for clients that can show it.
+    /// All findings, for clients that can show them.
     pub findings: Vec<Value>,
 }
 
-/// What is said of a status in general.
+/// The explanation of a status.
 fn explanation(status: StatusCode) -> &'static str {
     match status.as_u16() {
         400 | 405 => {
@@ -45,12 +45,12 @@ impl Fault {
         StatusCode::from_u16(self.error_type.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
-    /// A fault that says no more than its type.
+    /// A fault without a message.
     pub fn bare(error_type: ErrorType) -> Fault {
         Fault { error_type, message: None, findings: Vec::new() }
     }
 
-    /// A fault of a type that says what its status says.
+    /// A fault with the explanation of its status as the message.
     pub fn general(error_type: ErrorType) -> Fault {
         let fault = Fault::bare(error_type);
         Fault { message: Some(explanation(fault.status()).into()), ..fault }
@@ -61,12 +61,12 @@ impl Fault {
         Fault::new(ErrorType::HttpBadRequest, message)
     }
 
-    /// A bad request that says no more than that.
+    /// A bad request with the general explanation.
     pub fn malformed() -> Fault {
         Fault::general(ErrorType::HttpBadRequest)
     }
 
-    /// The answer that tells it.
+    /// The response with the fault.
     pub fn into_response(self) -> HttpResponse {
         let status = self.status();
         let mut error = vec![("type", Value::from(self.error_type.name()))];
@@ -97,13 +97,13 @@ pub(crate) fn reason(status: StatusCode) -> &'static str {
     status.canonical_reason().unwrap_or("Unknown")
 }
 
-/// The answer to a path that there is not.
+/// The response for an unknown path.
 pub(crate) fn no_route(accept: &str) -> HttpResponse {
     let message = "The resource could not be found.<br /><br />\n\n\n";
     framework(StatusCode::NOT_FOUND, message, accept).into_response()
 }
 
-/// Whether an answer is in JSON, judged by what the client accepts.
+/// Whether a client accepts JSON.
 pub(crate) fn wants_json(accept: &str) -> bool {
     accept.split(',').next().is_some_and(|first| first.trim().starts_with(JSON))
 }

@@ -1,6 +1,7 @@
-//! Kiln's HTTP front ends: who asks, whether they may, and what they get.
+//! Kiln's HTTP APIs: authentication, authorisation, and the rendering of responses.
 //!
-//! Parse, ask the service, render. Nothing here knows how stacks are planned or stored.
+//! Each handler parses the request, calls the service and renders the result. This crate knows nothing of how stacks
+//! are planned or stored.
 
 #![forbid(unsafe_code)]
 
@@ -14,10 +15,10 @@ pub mod cloudwatch;
 mod cors;
 pub mod fault;
 mod long_poll;
+mod loopback;
 mod metrics;
 mod native;
-pub mod openapi;
-mod own;
+mod openapi;
 pub mod policy;
 mod query;
 mod rate_limit;
@@ -31,7 +32,6 @@ pub use app::{App, Options};
 pub use aws::Scheme;
 pub use long_poll::LongPolls;
 pub use metrics::Metrics;
-pub use own::Own;
 pub use rate_limit::RateLimit;
 pub use request::Request;
 pub use response::Response;

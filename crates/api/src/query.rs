@@ -5,12 +5,12 @@ use kiln_template::Value;
 use kiln_template::print;
 use std::sync::Arc;
 
-/// The parameters behind the question mark, in order.
+/// The query parameters, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query(Vec<(String, String)>);
 
 impl Query {
-    /// Reads what stands behind the question mark.
+    /// Parses a query string.
     pub fn parse(text: &str) -> Query {
         let pairs = text.split('&').filter(|pair| !pair.is_empty());
         let decoded = |text: &str| percent::decode(&text.replace('+', " "));
@@ -115,28 +115,33 @@ pub(crate) fn count(name: &str, value: &Value) -> Result<u64, Fault> {
     }
 }
 
-/// The escapes of URLs.
+/// Percent-encoding.
 pub(crate) mod percent {
-    /// The text with its escapes resolved; what is no escape stays as it is.
+    use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
+    /// All characters but the unreserved ones of RFC 3986.
+    const RESERVED: &AsciiSet =
+        &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+    /// The text with its escapes resolved; an invalid escape stays as it is.
     pub(crate) fn decode(text: &str) -> String {
-        kiln_template::files::url::percent_decode(text)
+        percent_decode_str(text).decode_utf8_lossy().into_owned()
     }
 
     /// Whether the text is UTF-8 once its escapes are resolved.
     pub(crate) fn is_utf8(text: &str) -> bool {
-        !decode(text).contains('\u{fffd}')
-            || text.contains("%EF%BF%BD")
-            || text.contains('\u{fffd}')
+        percent_decode_str(text).decode_utf8().is_ok()
     }
 
-    /// The text with everything escaped that has a meaning in URLs.
+    /// The text with all reserved characters escaped.
     pub(crate) fn encode(text: &str) -> String {
-        kiln_template::files::url::percent_encode(text, &kiln_template::files::url::COMPONENT)
+        utf8_percent_encode(text, RESERVED).to_string()
     }
 
-    /// The same, but for slashes.
+    /// The text with all reserved characters but slashes escaped.
     pub(crate) fn encode_path(text: &str) -> String {
-        encode(text).replace("%2F", "/")
+        const PATH: &AsciiSet = &RESERVED.remove(b'/');
+        utf8_percent_encode(text, PATH).to_string()
     }
 }
 
@@ -152,6 +157,14 @@ mod tests {
         assert_eq!(query.all("name").collect::<Vec<_>>(), ["a b", "c d"]);
         assert_eq!(query.words("tags"), ["x".into(), "y".into()]);
         assert_eq!(query.with("limit", "3"), "name=a%20b&empty=&tags=x%2Cy&name=c%20d&limit=3");
+    }
+
+    #[test]
+    fn reserved_characters_are_escaped() {
+        assert_eq!(percent::encode("a b/ö-._~%"), "a%20b%2F%C3%B6-._~%25");
+        assert_eq!(percent::encode_path("a b/c"), "a%20b/c");
+        assert_eq!(percent::decode("a%20b%2fc%zz%"), "a b/c%zz%");
+        assert!(percent::is_utf8("%C3%B6") && !percent::is_utf8("%ff"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A request that was let in: who asks, for what, and with what.
+//! An authorised request: its caller and its parts.
 
 use crate::App;
 use crate::caller::Caller;
@@ -13,13 +13,13 @@ use kiln_template::Value;
 use kiln_template::value::Members;
 use std::sync::Arc;
 
-/// A request that was let in.
+/// An authorised request.
 pub struct Request {
-    /// What serves it.
+    /// The state that all requests share.
     pub app: Arc<App>,
-    /// Who asks.
+    /// The caller.
     pub caller: Arc<Caller>,
-    /// Whether they are an administrator.
+    /// Whether the caller is an administrator.
     pub is_admin: bool,
     /// The parts of the path that vary.
     pub path: Vec<(&'static str, String)>,
@@ -29,17 +29,17 @@ pub struct Request {
     pub body: Option<Arc<Members>>,
     /// Where the API is: scheme, host and version, without a slash at the end.
     pub base: String,
-    /// What answers the client accepts.
+    /// The `Accept` header.
     pub accept: String,
     /// The last event that the client of a stream has seen.
     pub last_event: Option<String>,
-    /// The tag of what the client knows.
+    /// The tag of the metadata that the client knows.
     pub known: Option<String>,
 }
 
 impl Request {
-    /// A request of somebody, of which nothing else is known.
-    pub(crate) fn by(app: Arc<App>, caller: Arc<Caller>) -> Request {
+    /// A request of a caller, without a path, query or body.
+    pub(crate) fn from_caller(app: Arc<App>, caller: Arc<Caller>) -> Request {
         Request {
             is_admin: app.policy.is_admin(&caller),
             app,
@@ -60,12 +60,12 @@ impl Request {
         part.map_or("", |(_, value)| value.as_str())
     }
 
-    /// What takes requests about stacks.
+    /// The service that runs the request.
     pub fn service(&self) -> &Service {
         &self.app.service
     }
 
-    /// Who asks, as far as stacks are concerned.
+    /// The requester for the service.
     pub fn requester(&self) -> Requester {
         let (app, caller) = (self.app.clone(), self.caller.clone());
         Requester {
@@ -94,7 +94,7 @@ impl Request {
         self.body.as_deref().ok_or_else(Fault::malformed)
     }
 
-    /// What the body has under a name, unless it is null.
+    /// A member of the body, unless it is null.
     pub fn field(&self, name: &str) -> Option<&Value> {
         self.body.as_deref()?.get(name).filter(|value| !value.is_null())
     }
@@ -125,56 +125,52 @@ impl Request {
         Ok((stack, view))
     }
 
-    /// Shows something of the stack that the path names, deleted or not, and reads no more for that
-    /// than it takes.
-    pub async fn look<T>(
+    /// Reads a part of the stack that the path names, deleted or not, and no more of its tree than it takes.
+    pub async fn read<T>(
         &self,
         part: TreePart<'_>,
         show: impl Fn(&StackRow, &StackView<'_>) -> Result<T, Fault> + Send,
     ) -> Result<T, Fault> {
         let stack = self.stack().await?;
-        self.look_at(&stack, part, show).await
+        self.read_stack(&stack, part, show).await
     }
 
-    /// Shows something of a stack, and reads no more for that than it takes.
-    pub async fn look_at<T>(
+    /// Reads a part of a stack, and no more of its tree than it takes.
+    pub async fn read_stack<T>(
         &self,
         stack: &StackRow,
         part: TreePart<'_>,
         show: impl Fn(&StackRow, &StackView<'_>) -> Result<T, Fault> + Send,
     ) -> Result<T, Fault> {
-        let seen = |view: &View| match view.stack(stack.id) {
+        let show_of = |view: &View| match view.stack(stack.id) {
             Some(seen) => show(stack, &seen),
             None => Err(RequestError::not_found("Stack", &stack.name).into()),
         };
         let view = self.service().part(stack, part).await?;
-        let shown = seen(&view);
-        match view.is_incomplete() {
-            false => shown,
-            true => seen(&self.service().view(stack).await?),
-        }
+        let result = show_of(&view);
+        if view.is_incomplete() { show_of(&self.service().view(stack).await?) } else { result }
     }
 
-    /// Shows a resource of the stack that the path names, with its object as it is now.
-    pub async fn look_now<T>(
+    /// Reads a resource of the stack that the path names, with its object as it is now.
+    pub async fn read_live<T>(
         &self,
         resource: &str,
         show: impl Fn(&StackRow, &StackView<'_>) -> Result<T, Fault> + Send,
     ) -> Result<T, Fault> {
         let (stack, service) = (self.stack().await?, self.service());
-        let seen = |view: &View| match view.stack(stack.id) {
+        let show_of = |view: &View| match view.stack(stack.id) {
             Some(seen) => show(&stack, &seen),
             None => Err(RequestError::not_found("Stack", &stack.name).into()),
         };
         let mut view = service.part(&stack, TreePart::Resource(resource)).await?;
         service.refresh_resource(&mut view, stack.id, resource).await;
-        let shown = seen(&view);
+        let result = show_of(&view);
         if !view.is_incomplete() {
-            return shown;
+            return result;
         }
         let mut view = service.view(&stack).await?;
         service.refresh_resource(&mut view, stack.id, resource).await;
-        seen(&view)
+        show_of(&view)
     }
 
     // --- links ---
@@ -196,7 +192,7 @@ pub(crate) fn link(rel: &str, href: impl Into<String>) -> Value {
     Value::map([("href", Value::from(href.into())), ("rel", rel.into())])
 }
 
-/// A moment as clients see it.
+/// A time as clients see it.
 pub(crate) fn moment(time: kiln_engine::time::Time) -> Value {
     time.to_string().into()
 }

@@ -1,7 +1,6 @@
-//! Answers.
+//! Responses.
 //!
-//! A body is a value of the template library, printed as the reference prints JSON: what is hidden
-//! shows as stars, whoever put it there.
+//! A body is a value of the template library, printed as the reference prints JSON. Hidden values show as stars.
 
 use crate::fault::{reason, wants_json};
 use axum::body::Body;
@@ -14,7 +13,7 @@ use kiln_template::print::{self, Keys};
 /// The content type of JSON.
 pub(crate) const JSON: &str = "application/json";
 
-/// An answer.
+/// A response.
 pub struct Response {
     status: StatusCode,
     headers: Vec<(HeaderName, String)>,
@@ -31,18 +30,18 @@ impl Response {
         }
     }
 
-    /// All went well.
+    /// Success, with a value as the body.
     pub fn ok(value: &Value) -> Response {
         Response::json(StatusCode::OK, value)
     }
 
-    /// All went well, and there is nothing to say.
-    pub fn nothing() -> Response {
+    /// Success without a body.
+    pub fn no_content() -> Response {
         Response { status: StatusCode::NO_CONTENT, headers: Vec::new(), body: Body::empty() }
     }
 
-    /// It is as the client knows it.
-    pub fn unchanged() -> Response {
+    /// The client's copy is current.
+    pub fn not_modified() -> Response {
         Response { status: StatusCode::NOT_MODIFIED, headers: Vec::new(), body: Body::empty() }
     }
 
@@ -52,8 +51,8 @@ impl Response {
         Response { status, headers, body: Body::from(text.to_owned()) }
     }
 
-    /// Any body.
-    pub fn of(content_type: &str, body: Body) -> Response {
+    /// A response with any body.
+    pub fn with_body(content_type: &str, body: Body) -> Response {
         let headers = vec![(CONTENT_TYPE, content_type.into())];
         Response { status: StatusCode::OK, headers, body }
     }
@@ -69,7 +68,7 @@ impl Response {
         let mut response = HttpResponse::new(self.body);
         *response.status_mut() = self.status;
         for (name, value) in self.headers {
-            // What a header cannot hold came from outside, and is left out.
+            // A value that is no valid header comes from a client, and is left out.
             if let Ok(value) = HeaderValue::try_from(value) {
                 response.headers_mut().insert(name, value);
             }
@@ -78,7 +77,7 @@ impl Response {
     }
 }
 
-/// An answer without a body of its own: JSON if the client asks for it, text otherwise.
+/// A response with a generated body: JSON if the client accepts it, text otherwise.
 pub(crate) fn framework(status: StatusCode, message: &str, accept: &str) -> Response {
     let title = reason(status);
     let code = format!("{} {title}", status.as_u16());
@@ -94,13 +93,13 @@ pub(crate) fn framework(status: StatusCode, message: &str, accept: &str) -> Resp
     Response::text(status, &format!("{code}\n\n{said}\n"))
 }
 
-/// The request is accepted, and worked on.
+/// The request was accepted.
 pub(crate) fn accepted(accept: &str) -> Response {
     let message = "The request is accepted for processing.<br /><br />\n\n\n";
     framework(StatusCode::ACCEPTED, message, accept)
 }
 
-/// What is asked for is elsewhere.
+/// A redirect.
 pub(crate) fn found(location: &str, accept: &str) -> Response {
     let message = format!(
         "The resource was found at <a href=\"{location}\">{location}</a>;\nyou should be redirected \

@@ -29,10 +29,6 @@ pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static(REQUEST_ID_HEA
 /// The media type that asks for this API without a version in the path.
 const MEDIA_TYPE: &str = "application/vnd.openstack.orchestration-v";
 
-/// The caller of a request that this process makes itself, with the rights of a stack's user.
-#[derive(Clone)]
-pub(crate) struct Known(pub(crate) Arc<Caller>);
-
 /// Answers a request to the native API.
 pub async fn answer(app: Arc<App>, http: HttpRequest<Body>) -> HttpResponse {
     let origin = cors::origin(http.headers(), &app.options.origins);
@@ -154,7 +150,7 @@ async fn route(app: Arc<App>, http: HttpRequest<RawBody>) -> HttpResponse {
     match routes::find(http.method().as_str(), &parts) {
         Match::Nothing => no_route(&accept),
         Match::OtherMethods(methods) if http.method() == Method::OPTIONS => {
-            Response::nothing().with(ALLOW, methods.join(",")).into_response()
+            Response::no_content().with(ALLOW, methods.join(",")).into_response()
         }
         Match::OtherMethods(_) if parts.get(1).is_some_and(|it| it == "services") => {
             no_route(&accept)
@@ -174,18 +170,12 @@ async fn route(app: Arc<App>, http: HttpRequest<RawBody>) -> HttpResponse {
         Match::Route(route, path) => {
             let base = format!("{origin}/v1");
             let (project, accept) = (parts.first().map(String::as_str), accept);
-            let known = http.extensions().get::<Known>().map(|known| known.0.clone());
-            let is_internal = known.is_some();
-            let caller = match known {
-                Some(caller) => caller,
-                None => match app.auth.authenticate(http.headers(), project).await {
-                    Ok(caller) => Arc::new(caller),
-                    Err(rejection) => return rejection.into_response(),
-                },
+            let caller = match app.auth.authenticate(http.headers(), project).await {
+                Ok(caller) => Arc::new(caller),
+                Err(rejection) => return rejection.into_response(),
             };
             record_route(route.path, &caller);
-            // The limit is for clients; requests of stacks are limited by the size of stacks.
-            let rate = app.rate.as_ref().filter(|_| !is_internal);
+            let rate = app.rate.as_ref();
             if rate.is_some_and(|rate| !rate.allows(&caller.project_id, Instant::now())) {
                 let mut response = Fault::general(ErrorType::HttpTooManyRequests).into_response();
                 response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
@@ -206,7 +196,7 @@ async fn route(app: Arc<App>, http: HttpRequest<RawBody>) -> HttpResponse {
                 accept,
             };
             match handle(route, request, http).await {
-                Ok(answer) => answer.into_response(),
+                Ok(response) => response.into_response(),
                 Err(fault) => fault.into_response(),
             }
         }

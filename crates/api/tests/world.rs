@@ -7,9 +7,10 @@ use axum::response::Response as HttpResponse;
 use kiln_api::auth::{Authenticator, Reason, Rejection, SignatureError};
 use kiln_api::caller::{Caller, Scope};
 use kiln_api::policy::Policy;
-use kiln_api::{App, Metrics, Options, Own, RateLimit};
+use kiln_api::{App, Metrics, Options, RateLimit};
 use kiln_cloud::{NoCloud, Transport};
 use kiln_engine::config::Config;
+use kiln_engine::loopback::Loopback;
 use kiln_engine::memory::MemoryStore;
 use kiln_engine::runtime::{Engine, EngineSettings};
 use kiln_engine::service::{Rules, Service};
@@ -127,8 +128,8 @@ impl World {
             ..Config::default()
         });
         let settings = EngineSettings::default();
-        let own = Arc::new(Own::before(Arc::new(NoCloud)));
-        let engine = Engine::start(config.clone(), store.clone(), own.clone(), settings);
+        let loopback = Arc::new(Loopback::new(Arc::new(NoCloud)));
+        let engine = Engine::start(config.clone(), store.clone(), loopback.clone(), settings);
         let service = Service::new(store, config, rules, cloud, Some(engine.clone()));
         let app = Arc::new(App {
             service,
@@ -140,7 +141,7 @@ impl World {
             rate: None,
             replay_guard: Default::default(),
         });
-        own.serves(&app);
+        loopback.connect(&app);
         World { app, engine }
     }
 

@@ -20,6 +20,7 @@ pub mod export;
 pub mod failure;
 pub mod ids;
 mod load_balancing;
+pub mod loopback;
 pub mod machine;
 pub mod memory;
 pub mod metrics;

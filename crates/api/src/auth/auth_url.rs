@@ -11,7 +11,7 @@ pub struct AuthUrl {
     pub configured: String,
     /// Whether clients choose among several clouds, and must.
     pub multi_cloud: bool,
-    /// What they may choose.
+    /// The identity services that they may choose.
     pub allowed: Vec<String>,
 }
 
@@ -29,9 +29,10 @@ impl AuthUrl {
         let Some(wanted) = header(headers, "x-auth-url") else {
             return Err(Rejection::new(Reason::AuthUrlMissing, headers));
         };
-        match self.allowed.iter().any(|allowed| allowed == wanted) {
-            true => Ok(wanted),
-            false => Err(Rejection::new(Reason::AuthUrlNotAllowed(wanted.to_owned()), headers)),
+        if self.allowed.iter().any(|allowed| allowed == wanted) {
+            Ok(wanted)
+        } else {
+            Err(Rejection::new(Reason::AuthUrlNotAllowed(wanted.to_owned()), headers))
         }
     }
 }

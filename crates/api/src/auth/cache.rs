@@ -1,8 +1,8 @@
-//! What is remembered for a while, under the hash of a secret: bounded, the oldest goes first.
+//! A cache of bounded size and age, keyed by the hash of a secret.
 
+use kiln_cloud::BoundedMap;
 use kiln_engine::time::Time;
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The hash of a secret.
@@ -19,99 +19,58 @@ pub(super) fn key(salt: &[u8], texts: &[&str]) -> Key {
     hash.finalize().into()
 }
 
-/// What is remembered for a while.
+/// A cache of bounded size and age.
 pub(super) struct Cache<V> {
     capacity: usize,
-    inner: Mutex<Inner<V>>,
-}
-
-struct Inner<V> {
-    entries: HashMap<Key, Entry<V>>,
-    /// The keys in the order in which they came.
-    order: BTreeMap<u64, Key>,
-    next: u64,
+    entries: Mutex<BoundedMap<Key, Entry<V>>>,
 }
 
 struct Entry<V> {
-    number: u64,
     until: Time,
     value: V,
 }
 
 impl<V: Clone> Cache<V> {
-    /// Nothing yet, and never more than so many.
+    /// An empty cache for this many entries.
     pub(super) fn new(capacity: usize) -> Cache<V> {
-        let inner = Inner { entries: HashMap::new(), order: BTreeMap::new(), next: 0 };
-        Cache { capacity, inner: Mutex::new(inner) }
+        Cache { capacity, entries: Mutex::new(BoundedMap::new(capacity)) }
     }
 
-    /// What is remembered under a key, unless its time is over.
+    /// The value of a key, unless it has expired.
     pub(super) fn get(&self, key: &Key, now: Time) -> Option<V> {
-        let mut inner = self.lock();
-        let entry = inner.entries.get(key)?;
+        let mut entries = self.lock();
+        let entry = entries.get(key)?;
         if now < entry.until {
             return Some(entry.value.clone());
         }
-        inner.remove(key);
+        entries.remove(key);
         None
     }
 
-    /// Remembers something until a moment.
+    /// Inserts a value that expires at a time.
     pub(super) fn insert(&self, key: Key, value: V, until: Time) {
-        if self.capacity == 0 {
-            return;
+        if self.capacity > 0 {
+            self.lock().insert(key, Entry { until, value });
         }
-        let mut inner = self.lock();
-        inner.remove(&key);
-        if inner.entries.len() >= self.capacity
-            && let Some((_, oldest)) = inner.order.pop_first()
-        {
-            inner.entries.remove(&oldest);
-        }
-        let number = inner.next;
-        inner.next += 1;
-        inner.order.insert(number, key);
-        inner.entries.insert(key, Entry { number, until, value });
     }
 
-    /// Forgets what is of no use any more; tells how much that was.
+    /// Removes the entries that are not to be kept; tells how many those were.
     pub(super) fn retain(&self, keep: impl Fn(&V) -> bool) -> usize {
         self.lock().retain(|entry| keep(&entry.value))
     }
 
-    /// Forgets what is over.
+    /// Removes the expired entries.
     pub(super) fn purge(&self, now: Time) {
         self.lock().retain(|entry| now < entry.until);
     }
 
-    /// Whether nothing is remembered.
+    /// Whether the cache is empty.
     pub(super) fn is_empty(&self) -> bool {
-        self.lock().entries.is_empty()
+        self.lock().is_empty()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner<V>> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<V> Inner<V> {
-    fn remove(&mut self, key: &Key) {
-        if let Some(entry) = self.entries.remove(key) {
-            self.order.remove(&entry.number);
-        }
-    }
-
-    fn retain(&mut self, keep: impl Fn(&Entry<V>) -> bool) -> usize {
-        let before = self.entries.len();
-        let Inner { entries, order, .. } = self;
-        entries.retain(|_, entry| {
-            let kept = keep(entry);
-            if !kept {
-                order.remove(&entry.number);
-            }
-            kept
-        });
-        before - entries.len()
+    fn lock(&self) -> MutexGuard<'_, BoundedMap<Key, Entry<V>>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -132,7 +91,7 @@ mod tests {
         cache.insert(keys[0], 2, at(10));
         cache.insert(keys[2], 3, at(10));
         assert_eq!(keys.map(|key| cache.get(&key, at(0))), [Some(2), None, Some(3)]);
-        assert_eq!(cache.lock().order.len(), 2);
+        assert_eq!(cache.lock().len(), 2);
     }
 
     #[test]
@@ -145,9 +104,9 @@ mod tests {
         assert_eq!(cache.get(&keys[0], at(9)), Some(0));
         assert_eq!(cache.get(&keys[0], at(10)), None);
         cache.purge(at(11));
-        assert_eq!(cache.lock().entries.len(), 1);
+        assert_eq!(cache.lock().len(), 1);
         assert_eq!(cache.retain(|n| *n != 2), 1);
-        assert!(cache.is_empty() && cache.lock().order.is_empty());
+        assert!(cache.is_empty());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! An operator's own backend says yes or no.
+//! Authentication by an operator's own backend.
 
 use super::headers::{add_client_options, header, secret_header};
 use super::{Authenticator, Reason, Rejection};
@@ -7,17 +7,16 @@ use async_trait::async_trait;
 use axum::http::HeaderMap;
 use std::sync::Arc;
 
-/// Says whether somebody is who they say they are.
+/// Decides on credentials.
 #[async_trait]
 pub trait Backend: Send + Sync {
     /// Whether the caller's name and password, or token, are good for the caller's project.
     ///
-    /// All that is known of the caller is what the client said and the project in the address: whoever
-    /// accepts it vouches for both.
+    /// Everything in the caller comes from the client and the path: a backend that accepts it vouches for it.
     async fn accepts(&self, caller: &Caller) -> bool;
 }
 
-/// Lets in whom an operator's own backend accepts.
+/// Authenticates callers by an operator's own backend.
 #[derive(Clone)]
 pub struct Custom {
     backend: Arc<dyn Backend>,
@@ -25,7 +24,7 @@ pub struct Custom {
 }
 
 impl Custom {
-    /// Asks a backend; whom it accepts holds these roles.
+    /// Accepts the callers that the backend accepts, with these roles.
     pub fn new(backend: Arc<dyn Backend>, roles: Vec<String>) -> Custom {
         Custom { backend, roles }
     }
@@ -53,9 +52,10 @@ impl Authenticator for Custom {
             ..Caller::default()
         };
         add_client_options(&mut caller, headers);
-        match self.backend.accepts(&caller).await {
-            true => Ok(caller),
-            false => Err(Rejection::new(Reason::Backend, headers)),
+        if self.backend.accepts(&caller).await {
+            Ok(caller)
+        } else {
+            Err(Rejection::new(Reason::Backend, headers))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is read of a request's headers: credentials and wishes, never who somebody is.
+//! The headers of a request: credentials and options, never the identity of the caller.
 
 use crate::caller::Caller;
 use axum::http::HeaderMap;
@@ -10,7 +10,7 @@ pub(super) fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> 
     std::str::from_utf8(bytes).ok().filter(|text| !text.is_empty())
 }
 
-/// A header that nobody but its receiver may read.
+/// The text of a secret header.
 pub(super) fn secret_header(headers: &HeaderMap, name: &str) -> Option<Secret> {
     header(headers, name).map(secret)
 }
@@ -20,12 +20,12 @@ pub(super) fn secret(text: &str) -> Secret {
     Secret::new(Value::text(text))
 }
 
-/// The text of a secret, for whoever sends it to the identity service or hashes it.
+/// The text of a secret, for requests to the identity service and for hashes.
 pub(super) fn reveal(secret: &Secret) -> &str {
     secret.expose().as_text().map_or("", |text| text)
 }
 
-/// Adds what a client may say for itself: its wishes, and a password to use later.
+/// Adds the options that a client may set itself: the region, and a password for later.
 pub(super) fn add_client_options(caller: &mut Caller, headers: &HeaderMap) {
     caller.region = header(headers, "x-region-name").map(str::to_owned);
     if let Some(name) = header(headers, "x-auth-user") {

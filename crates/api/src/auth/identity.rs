@@ -17,7 +17,7 @@ pub struct IdentityClient {
     timeout: Duration,
 }
 
-/// A token that was given, and what it is.
+/// A token that was issued, and its description.
 #[derive(Clone, Debug)]
 pub(super) struct IssuedToken {
     pub(super) token: Secret,
@@ -39,7 +39,7 @@ pub(super) enum IdentityError {
     Unavailable(String),
 }
 
-/// So long an answer may take unless it is said otherwise.
+/// How long a reply may take by default.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Longer answers are not read.
@@ -63,7 +63,7 @@ impl IdentityClient {
         IdentityClient { client: self.client.clone(), url, timeout: self.timeout }
     }
 
-    /// Asks for a token.
+    /// Requests a token.
     pub(super) async fn login(&self, login: &Login) -> Result<IssuedToken, IdentityError> {
         let request = self.client.post(format!("{}/auth/tokens", self.url)).json(&login.request());
         issued(self.send(request).await?).await
@@ -85,7 +85,8 @@ impl IdentityClient {
         read(self.send(request).await?).await
     }
 
-    /// Asks for a token with a token of ours: somebody else's, for something that they did.
+    /// Exchanges something, such as a signature, for a token of its user. The request is authenticated with a token of
+    /// the service account.
     pub(super) async fn exchange(
         &self,
         own: &Secret,
@@ -111,7 +112,8 @@ impl IdentityClient {
     }
 }
 
-/// A secret as a header that is not shown. What cannot be one is refused, as the identity service would.
+/// A secret as a header that is not shown in logs. A secret that cannot be a header counts as unknown, as it would at
+/// the identity service.
 fn sensitive(secret: &Secret) -> Result<HeaderValue, IdentityError> {
     let mut value = HeaderValue::from_str(reveal(secret)).map_err(|_| IdentityError::NotFound)?;
     value.set_sensitive(true);
@@ -121,7 +123,7 @@ fn sensitive(secret: &Secret) -> Result<HeaderValue, IdentityError> {
 async fn issued(response: Response) -> Result<IssuedToken, IdentityError> {
     let token = response.headers().get("x-subject-token").and_then(|value| value.to_str().ok());
     let Some(token) = token.map(secret) else {
-        return Err(IdentityError::Unavailable("the answer to a login holds no token".into()));
+        return Err(IdentityError::Unavailable("the reply to a login has no token".into()));
     };
     let body = read(response).await?;
     Ok(IssuedToken { token, body })
@@ -132,17 +134,17 @@ async fn read(mut response: Response) -> Result<Json, IdentityError> {
     while let Some(chunk) = response.chunk().await.map_err(unavailable)? {
         bytes.extend_from_slice(&chunk);
         if bytes.len() > MAX_REPLY_BYTES {
-            return Err(IdentityError::Unavailable("the answer is too long to be read".into()));
+            return Err(IdentityError::Unavailable("the reply is too long".into()));
         }
     }
     serde_json::from_slice(&bytes)
-        .map_err(|_| IdentityError::Unavailable("the answer is not a JSON document".into()))
+        .map_err(|_| IdentityError::Unavailable("the reply is not JSON".into()))
 }
 
-/// What went wrong, without anything of the request.
+/// The error, without any part of the request.
 fn unavailable(error: reqwest::Error) -> IdentityError {
     let text = match () {
-        () if error.is_timeout() => "it took too long",
+        () if error.is_timeout() => "the request timed out",
         () if error.is_connect() => "it cannot be reached",
         () => "the connection broke",
     };

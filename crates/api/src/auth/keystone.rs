@@ -1,6 +1,6 @@
 //! Tokens, validated at the identity service and remembered for a while.
 //!
-//! What is remembered is dropped when the token ends, when its time in the cache is over, and when the
+//! A cached token is dropped when it expires, when its time in the cache is over, and when the
 //! identity service lists an event that ends it.
 
 use super::auth_url::AuthUrl;
@@ -26,7 +26,7 @@ use std::time::Duration;
 /// What an operator decides about tokens.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where clients are told to get tokens.
+    /// Where clients get tokens.
     pub www_authenticate_uri: String,
     /// Where the identity service is, for calls on behalf of users.
     pub auth_url: AuthUrl,
@@ -36,9 +36,9 @@ pub struct Settings {
     pub cache_size: usize,
     /// How long it is remembered that a token is not valid.
     pub refusal_time: Duration,
-    /// How often the identity service is asked which tokens were revoked; never if zero.
+    /// How often the identity service is polled for revoked tokens; never if zero.
     pub revocation_interval: Duration,
-    /// A service that holds one of these roles may ask on behalf of a user whose token has ended.
+    /// A service with one of these roles may make requests for a user whose token has expired.
     pub service_token_roles: Vec<String>,
 }
 
@@ -56,13 +56,13 @@ impl Default for Settings {
     }
 }
 
-/// Lets in whoever has a valid token.
+/// Authenticates callers by their tokens.
 pub struct Keystone {
     settings: Settings,
     service: ServiceAccount,
     clock: Clock,
     valid: Cache<Arc<Token>>,
-    /// Apart from the valid ones: made-up tokens must not push those out.
+    /// Refused tokens, apart from the valid ones: invented tokens must not evict those.
     refused: Cache<()>,
     in_flight: SingleFlight<Key, Verdict>,
     /// Rung when a token is remembered.
@@ -70,47 +70,47 @@ pub struct Keystone {
     polling: Mutex<Polling>,
 }
 
-/// What the identity service says of a token.
+/// The validity of a token.
 #[derive(Clone, Debug)]
 enum Verdict {
     Valid(Arc<Token>),
     Invalid,
-    /// It cannot be asked.
+    /// The identity service is not available.
     Unknown,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Polling {
-    /// What was revoked before this is known, while there is something to know it of.
+    /// Revocations before this time are known, while tokens are cached.
     known_until: Option<Time>,
-    /// Not before this: the identity service does not tell.
+    /// The earliest time of the next poll, if the identity service does not support polling.
     not_before: Time,
 }
 
-/// What came of asking which tokens were revoked.
+/// The result of a poll for revoked tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RevocationPoll {
-    /// Nothing is remembered, so nothing was asked.
+    /// No token is cached, so there was no poll.
     Idle,
-    /// So many tokens were forgotten.
+    /// This many cached tokens were dropped.
     Dropped(usize),
-    /// The identity service does not tell: tokens are remembered for the full time.
+    /// The identity service does not list revocations: tokens are cached for the full time.
     Unsupported,
-    /// The identity service cannot be asked now.
+    /// The identity service is not available.
     Failed,
 }
 
-/// Longer tokens are not asked about.
+/// Longer tokens are refused without a request.
 const MAX_TOKEN_BYTES: usize = 16 << 10;
 
-/// Events may show up so long after their time: clocks differ, databases copy.
+/// How late an event may appear: clocks differ, and databases replicate.
 const MAX_EVENT_DELAY: Duration = Duration::from_secs(60);
 
-/// Where events are not told, they are asked for again after this.
+/// How long polls pause where they are not supported.
 const RETRY_UNSUPPORTED_AFTER: Duration = Duration::from_secs(600);
 
 impl Keystone {
-    /// Validates tokens at an identity service, with an account of Kiln's own.
+    /// Validates tokens at an identity service with a service account.
     pub fn new(
         identity: IdentityClient,
         login: Login,
@@ -129,8 +129,8 @@ impl Keystone {
         }
     }
 
-    /// Keeps asking which tokens were revoked, as long as some are remembered. Never ends, unless it is
-    /// switched off: to be run beside the server.
+    /// Polls for revoked tokens as long as tokens are cached. It never ends unless polling is switched off, and is to
+    /// be run beside the server.
     pub async fn watch(&self) {
         while !self.settings.revocation_interval.is_zero() {
             while self.valid.is_empty() {
@@ -141,7 +141,7 @@ impl Keystone {
         }
     }
 
-    /// Asks once which tokens were revoked, and forgets those.
+    /// Polls once for revoked tokens, and drops them from the cache.
     pub async fn poll_revocations(&self) -> RevocationPoll {
         let now = (self.clock)();
         self.valid.purge(now);
@@ -171,10 +171,7 @@ impl Keystone {
                 RevocationPoll::Unsupported
             }
             Err(error) => {
-                tracing::warn!(
-                    ?error,
-                    "the identity service was not asked which tokens were revoked"
-                );
+                tracing::warn!(?error, "could not poll for revoked tokens");
                 RevocationPoll::Failed
             }
         }
@@ -184,7 +181,7 @@ impl Keystone {
         look(&mut self.polling.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What is known of a token, or what the identity service says of it.
+    /// The cached validity of a token, or the identity service's answer.
     async fn verdict(&self, token: &Secret, allow_expired: bool) -> Verdict {
         let text = reveal(token);
         if text.len() > MAX_TOKEN_BYTES {
@@ -195,55 +192,57 @@ impl Keystone {
         if let Some(token) = self.valid.get(&token_key, now) {
             return Verdict::Valid(token);
         }
-        // With a service's word for it the answer may be another one.
-        let asked = if allow_expired { key(b"expired", &[text]) } else { token_key };
-        if self.refused.get(&asked, now).is_some() {
+        // An expired token is valid in a request of a trusted service.
+        let request_key = if allow_expired { key(b"expired", &[text]) } else { token_key };
+        if self.refused.get(&request_key, now).is_some() {
             return Verdict::Invalid;
         }
-        self.in_flight.join(asked, self.request(token, token_key, asked, allow_expired)).await
+        self.in_flight
+            .join(request_key, self.request(token, token_key, request_key, allow_expired))
+            .await
     }
 
     async fn request(
         &self,
         token: &Secret,
         token_key: Key,
-        asked: Key,
+        request_key: Key,
         allow_expired: bool,
     ) -> Verdict {
         let query: &[_] = if allow_expired { &[("allow_expired", "1")] } else { &[] };
-        let answer = self.service.get("/auth/tokens", query, Some(token)).await;
+        let reply = self.service.get("/auth/tokens", query, Some(token)).await;
         let now = (self.clock)();
-        match answer.map(|description| Token::read(&description)) {
+        match reply.map(|description| Token::read(&description)) {
             Ok(Some(token)) => {
                 let token = Arc::new(token);
                 self.remember(token_key, &token, now);
                 Verdict::Valid(token)
             }
             Err(IdentityError::NotFound) => {
-                self.refused.insert(asked, (), now + self.settings.refusal_time);
+                self.refused.insert(request_key, (), now + self.settings.refusal_time);
                 Verdict::Invalid
             }
             Ok(None) => {
-                tracing::error!("the identity service's description of a token cannot be read");
+                tracing::error!("the identity service's description of a token is invalid");
                 Verdict::Unknown
             }
             Err(IdentityError::Forbidden) => {
                 tracing::error!(
-                    "Kiln's own account may not validate tokens: give it the role `service` or `admin`"
+                    "the service account may not validate tokens: give it the role `service` or `admin`"
                 );
                 Verdict::Unknown
             }
             Err(error) => {
                 tracing::warn!(
                     ?error,
-                    "a token was not validated: the identity service cannot be asked"
+                    "could not validate a token: the identity service is not available"
                 );
                 Verdict::Unknown
             }
         }
     }
 
-    /// Remembers a token, but not beyond its end by either clock.
+    /// Caches a token, but not beyond its expiry by either clock.
     fn remember(&self, token_key: Key, token: &Arc<Token>, now: Time) {
         let left = [now, self.service.identity_time(now)].map(|now| token.expires_at.since(now));
         let time = left.into_iter().fold(self.settings.cache_time, Duration::min);
@@ -253,14 +252,15 @@ impl Keystone {
         }
     }
 
-    /// The roles of the service that asks on the user's behalf; refused if it may not.
+    /// The roles of the service that makes the request for a user; an error if it may not.
     async fn service_roles(&self, headers: &HeaderMap) -> Result<Option<Vec<String>>, Reason> {
         let Some(token) = secret_header(headers, "x-service-token") else { return Ok(None) };
         let token = self.valid(&token, false).await?;
         let roles = &token.caller.roles;
-        match roles.iter().any(|role| self.settings.service_token_roles.contains(role)) {
-            true => Ok(Some(roles.clone())),
-            false => Err(self.refused_token()),
+        if roles.iter().any(|role| self.settings.service_token_roles.contains(role)) {
+            Ok(Some(roles.clone()))
+        } else {
+            Err(self.refused_token())
         }
     }
 

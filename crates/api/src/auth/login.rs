@@ -1,17 +1,17 @@
-//! A name, a password and what they are to be good for, as the identity service reads them.
+//! A login with a password, in the form of the identity service.
 
 use super::headers::reveal;
 use kiln_template::value::Secret;
 use serde_json::{Value as Json, json};
 
-/// A name, a password and what they are to be good for.
+/// A login with a password.
 #[derive(Clone, Debug)]
 pub struct Login {
-    /// Who.
+    /// The user.
     pub user: EntityRef,
     /// The password.
     pub password: Secret,
-    /// What the token is to be for.
+    /// The scope of the token.
     pub scope: AuthScope,
 }
 
@@ -36,7 +36,7 @@ pub enum EntityRef {
     },
 }
 
-/// What a token is to be for.
+/// The scope of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AuthScope {
     /// A project.

@@ -1,8 +1,7 @@
-//! Who asks: from the headers of a request to a [`Caller`], or a refusal.
+//! Authentication: from the headers of a request to a [`Caller`] or a rejection.
 //!
-//! What a client says of itself (`X-User-Id`, `X-Roles`, …) is not read at all: a caller is made of what the
-//! identity service said, of nothing else. Tokens and passwords are kept as secrets, and caches know them by
-//! their hashes only.
+//! Headers such as `X-User-Id` and `X-Roles` are not read at all: a caller is what the identity service says, and
+//! nothing else. Tokens and passwords are kept as secrets, and caches know their hashes only.
 
 mod auth_url;
 mod cache;
@@ -37,35 +36,35 @@ use kiln_engine::time::Time;
 use serde_json::Value as Json;
 use std::sync::Arc;
 
-/// Finds out who asks.
+/// Authenticates requests.
 #[async_trait]
 pub trait Authenticator: Send + Sync {
-    /// Who sent these headers, if they may be believed. The project in the address is for ways to
-    /// authenticate that need one; that it is the caller's own is not checked here.
+    /// The caller of a request with these headers. The project of the path is for methods of authentication that need
+    /// one; it is not compared with the caller's own here.
     async fn authenticate(
         &self,
         headers: &HeaderMap,
         project_in_path: Option<&str>,
     ) -> Result<Caller, Rejection>;
 
-    /// Who signed a request, which is described as the identity service wants it.
+    /// The caller of a signed request, which is described as the identity service wants it.
     async fn authenticate_signed(&self, _said: &Json) -> Result<Caller, SignatureError> {
         Err(SignatureError::Unsupported)
     }
 }
 
-/// Why it is not known who signed a request.
+/// Why the signature of a request is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignatureError {
     /// There is no such key.
     UnknownKey,
-    /// The signature is not good.
+    /// The signature is wrong.
     Wrong,
-    /// Nobody here examines signatures.
+    /// Signatures are not supported.
     Unsupported,
-    /// The identity service cannot be asked.
+    /// The identity service is not available.
     Unavailable,
 }
 
-/// Tells what time it is; [`kiln_engine::runtime::now`] outside of tests.
+/// The clock; [`kiln_engine::runtime::now`] outside of tests.
 pub type Clock = Arc<dyn Fn() -> Time + Send + Sync>;

@@ -1,4 +1,4 @@
-//! Everybody is let in, as an administrator: for tests and isolated deployments.
+//! Accepts every request as one of an administrator: for tests and isolated deployments.
 
 use super::headers::{header, secret, secret_header};
 use super::{Authenticator, Rejection};
@@ -8,7 +8,7 @@ use axum::http::HeaderMap;
 use serde_json::Value as Json;
 use std::sync::Arc;
 
-/// Lets everybody in, as whom they like.
+/// Accepts every request, with the user and project that it names.
 #[derive(Clone, Debug, Default)]
 pub struct NoAuth {
     catalog: Arc<Json>,
@@ -37,7 +37,7 @@ impl Authenticator for NoAuth {
             project_id: project.to_owned(),
             project_name: project.to_owned(),
             scope: Scope::Project,
-            // With those that an identity service would imply.
+            // With the roles that an identity service would imply.
             roles: ["admin", "manager", "member", "reader"].map(str::to_owned).to_vec(),
             is_admin_project: true,
             catalog: self.catalog.clone(),

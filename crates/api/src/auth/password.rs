@@ -18,13 +18,13 @@ use kiln_template::value::Secret;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Lets in whoever has a name and a password for the project in the address.
+/// Authenticates callers by user and password, for the project in the path.
 pub struct Password {
     identity: IdentityClient,
     auth_url: AuthUrl,
     clock: Clock,
     cache_time: Duration,
-    /// What passwords are hashed with: nobody can try them out on what this process holds.
+    /// The salt of the hashes of passwords: they cannot be guessed from the memory of another process.
     salt: [u8; 32],
     logins: Cache<Arc<CachedLogin>>,
     refused: Cache<()>,
@@ -41,7 +41,7 @@ struct CachedLogin {
 enum Verdict {
     Valid(Arc<CachedLogin>),
     Invalid,
-    /// The identity service cannot be asked.
+    /// The identity service is not available.
     Unknown,
 }
 
@@ -95,13 +95,13 @@ impl Password {
             Err(error) => {
                 tracing::warn!(
                     ?error,
-                    "a password was not checked: the identity service cannot be asked"
+                    "could not check a password: the identity service is not available"
                 );
                 return Verdict::Unknown;
             }
         };
         let Some(token) = Token::read(&issued.body) else {
-            tracing::error!("the identity service's description of a token cannot be read");
+            tracing::error!("the identity service's description of a token is invalid");
             return Verdict::Unknown;
         };
         let now = (self.clock)();

@@ -1,10 +1,10 @@
-//! Refusals of the authentication, as clients know them.
+//! Rejections of requests that are not authenticated, as clients know them.
 
 use axum::http::header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response as HttpResponse};
 
-/// Why nobody was let in, and how to say so.
+/// Why a request is rejected, and the format of the response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
     /// Why.
@@ -13,14 +13,14 @@ pub struct Rejection {
     pub format: Format,
 }
 
-/// Why nobody was let in.
+/// Why a request is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// There is no token, or not a valid one; tokens can be had at this address.
     Token(String),
-    /// There is no name, password or project, or they do not fit together, says this address.
+    /// There is no user, password or project, or the identity service at this URL refuses them.
     Password(String),
-    /// The operator's own backend said no.
+    /// The operator's own backend refuses the caller.
     Backend,
     /// The client did not say where its identity service is, and must.
     AuthUrlMissing,
@@ -43,7 +43,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The form that headers ask for.
+    /// The format that the `Accept` header prefers.
     pub fn from_accept(headers: &HeaderMap) -> Format {
         let accept = headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let (html, json) =
@@ -75,12 +75,12 @@ fn quality(accept: &str, group: &str, kind: &str) -> f64 {
     best.1
 }
 
-/// What the token pipeline says, to the letter.
+/// The exact body of Keystone's middleware.
 const TOKEN_REFUSED: &str = "{\"error\": {\"code\": 401, \"title\": \"Unauthorized\", \
      \"message\": \"The request you have made requires authentication.\"}}";
 
 impl Rejection {
-    /// A refusal in the form that the client asked for.
+    /// A rejection in the format that the client prefers.
     pub fn new(reason: Reason, headers: &HeaderMap) -> Rejection {
         Rejection { reason, format: Format::from_accept(headers) }
     }
@@ -94,7 +94,7 @@ impl Rejection {
         }
     }
 
-    /// What is said of this refusal in particular.
+    /// The details of this rejection.
     fn detail(&self) -> String {
         match &self.reason {
             Reason::Token(_) => String::new(),
@@ -108,7 +108,7 @@ impl Rejection {
         }
     }
 
-    /// What is said of all refusals with the status.
+    /// The explanation of the status.
     fn explanation(&self) -> &'static str {
         match self.status() {
             StatusCode::BAD_REQUEST => {
@@ -156,7 +156,7 @@ impl Rejection {
         }
     }
 
-    /// What to do about it, for clients that know how to get a token.
+    /// The challenge for clients that know how to get a token.
     fn challenge(&self) -> Option<HeaderValue> {
         let text = match &self.reason {
             Reason::Token(uri) => format!("Keystone uri=\"{uri}\""),

@@ -1,30 +1,29 @@
-//! Events that end tokens before their time.
+//! Revocation events.
 
 use super::token::{Token, moment};
 use kiln_engine::time::Time;
 use serde_json::Value as Json;
 use std::collections::HashMap;
 
-/// Events that end tokens before their time.
+/// Revocation events.
 #[derive(Debug, Default)]
 pub(super) struct Revocations {
-    /// Under the first of the names that an event is about: a token is only held against those that name
-    /// something of it.
+    /// Events by the first value that they name: a token is only compared with events that name a value of it.
     by_name: HashMap<String, Vec<Event>>,
-    /// Those that name nothing.
+    /// Events that name no value.
     general: Vec<Event>,
 }
 
-/// Tokens that fit in everything an event says are over.
+/// An event revokes the tokens that match everything it names.
 #[derive(Debug, Default)]
 struct Event {
-    /// What the token must have, each with the value.
+    /// The fields that a token must match, with their values.
     demands: Vec<(Field, String)>,
     issued_before: Option<Time>,
     expires_at: Option<Time>,
 }
 
-/// What an event can say of a token, the rarest first.
+/// The fields of tokens that events name, the rarest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Field {
     AuditId,
@@ -38,7 +37,7 @@ enum Field {
     Role,
 }
 
-/// The names that the identity service has for them.
+/// The names of the fields in the identity service.
 const FIELDS: [(&str, Field); 9] = [
     ("audit_id", Field::AuditId),
     ("audit_chain_id", Field::AuditChain),
@@ -65,7 +64,7 @@ impl Revocations {
             };
             match event.demands.first() {
                 Some((_, name)) => read.by_name.entry(name.clone()).or_default().push(event),
-                // One that says nothing at all would end every token: it is not understood.
+                // An event that names nothing would revoke every token, and is ignored.
                 None if event.issued_before.is_none() && event.expires_at.is_none() => {}
                 None => read.general.push(event),
             }
@@ -73,7 +72,7 @@ impl Revocations {
         read
     }
 
-    /// Whether one of the events ends a token.
+    /// Whether one of the events revokes a token.
     pub(super) fn end(&self, token: &Token) -> bool {
         let named = names(token).filter_map(|name| self.by_name.get(name)).flatten();
         named.chain(&self.general).any(|event| event.ends(token))
@@ -109,7 +108,7 @@ impl Field {
     }
 }
 
-/// All names that an event could begin with and mean this token.
+/// The values of a token by which events are indexed.
 fn names(token: &Token) -> impl Iterator<Item = &str> {
     let caller = &token.caller;
     let single = [

@@ -1,4 +1,4 @@
-//! Kiln's own account at the identity service: logged in when it is needed, again when it ends.
+//! The service account at the identity service: logs in when needed, and again before the token expires.
 
 use super::Clock;
 use super::identity::{IdentityClient, IdentityError, IssuedToken};
@@ -11,13 +11,13 @@ use serde_json::Value as Json;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A token is not used any more so long before its end.
+/// How long before its expiry a token is replaced.
 const MARGIN: Duration = Duration::from_secs(60);
 
-/// After a refused login the next one is not tried before this: accounts get locked.
+/// How long no login is tried after a refused one: accounts get locked.
 const LOGIN_BACKOFF: Duration = Duration::from_secs(10);
 
-/// Kiln's own account at the identity service.
+/// The service account at the identity service.
 pub(super) struct ServiceAccount {
     identity: IdentityClient,
     login: Login,
@@ -31,7 +31,7 @@ struct State {
     session: Option<Session>,
     sessions: u64,
     refused_until: Time,
-    /// By how many microseconds our clock is ahead of the identity service's, or somewhat less.
+    /// How many microseconds the local clock is ahead of the identity service's, or somewhat less.
     clock_offset: i64,
 }
 
@@ -54,13 +54,13 @@ impl ServiceAccount {
         }
     }
 
-    /// What the clock of the identity service says when ours says this: too late by the time that a login
-    /// takes, never too early by more than the second that it does not tell.
+    /// The identity service's time at a local time: late by the duration of a login at most, and early by less than a
+    /// second.
     pub(super) fn identity_time(&self, ours: Time) -> Time {
         Time::from_micros(ours.micros().saturating_sub(self.state().clock_offset))
     }
 
-    /// The login to use: the one there is, or a new one.
+    /// The current session, or a new one.
     async fn session(&self) -> Result<Session, IdentityError> {
         if let Some(session) = self.current() {
             return Ok(session);
@@ -68,8 +68,8 @@ impl ServiceAccount {
         self.in_flight.join((), self.log_in()).await
     }
 
-    /// Reads something of the identity service, about a token if a subject is given. If our own token is
-    /// not accepted any more, logs in again and tries once more.
+    /// Reads from the identity service, about a token if a subject is given. If the service account's token is refused,
+    /// logs in again and tries once more.
     pub(super) async fn get(
         &self,
         path: &str,
@@ -77,35 +77,35 @@ impl ServiceAccount {
         subject: Option<&Secret>,
     ) -> Result<Json, IdentityError> {
         let session = self.session().await?;
-        let answer = self.identity.get(&session.token, path, query, subject).await;
-        if answer != Err(IdentityError::Refused) {
-            return answer;
+        let reply = self.identity.get(&session.token, path, query, subject).await;
+        if reply != Err(IdentityError::Refused) {
+            return reply;
         }
         self.forget(&session);
         let session = self.session().await?;
         match self.identity.get(&session.token, path, query, subject).await {
             Err(IdentityError::Refused) => Err(IdentityError::Unavailable(
-                "it does not accept the token that it has just given us".into(),
+                "it refuses the token that it has just issued".into(),
             )),
-            answer => answer,
+            reply => reply,
         }
     }
 
-    /// Has the identity service examine something. That it refuses means that what is examined is no good,
-    /// unless it is our own token that is not accepted any more.
+    /// Exchanges something for a token. A refusal means that it is invalid, unless the service account's own token is
+    /// refused.
     pub(super) async fn exchange_token(
         &self,
         path: &str,
         body: &Json,
     ) -> Result<IssuedToken, IdentityError> {
         let session = self.session().await?;
-        let answer = self.identity.exchange(&session.token, path, body).await;
-        if !matches!(answer, Err(IdentityError::Refused)) {
-            return answer;
+        let reply = self.identity.exchange(&session.token, path, body).await;
+        if !matches!(reply, Err(IdentityError::Refused)) {
+            return reply;
         }
         let own = Some(&session.token);
         if self.identity.get(&session.token, "/auth/tokens", &[], own).await.is_ok() {
-            return answer;
+            return reply;
         }
         self.forget(&session);
         let session = self.session().await?;
@@ -125,13 +125,15 @@ impl ServiceAccount {
     }
 
     async fn log_in(&self) -> Result<Session, IdentityError> {
-        // Somebody may have finished a login since we looked.
+        // Another caller may have logged in in the meantime.
         if let Some(session) = self.current() {
             return Ok(session);
         }
         let now = (self.clock)();
         if now < self.state().refused_until {
-            return Err(IdentityError::Unavailable("it refused our own login a moment ago".into()));
+            return Err(IdentityError::Unavailable(
+                "it refused the login of the service account a moment ago".into(),
+            ));
         }
         let issued = match self.identity.login(&self.login).await {
             Ok(issued) => issued,
@@ -139,15 +141,17 @@ impl ServiceAccount {
             Err(_) => {
                 self.state().refused_until = now + LOGIN_BACKOFF;
                 tracing::error!(
-                    "the identity service refuses Kiln's own login: check the name, the password, the \
+                    "the identity service refuses the login of the service account: check the name, the password, the \
                      project and the domains of the service user"
                 );
-                return Err(IdentityError::Unavailable("it refuses our own login".into()));
+                return Err(IdentityError::Unavailable(
+                    "it refuses the login of the service account".into(),
+                ));
             }
         };
         let Some(token) = Token::read(&issued.body) else {
             return Err(IdentityError::Unavailable(
-                "its description of our token cannot be read".into(),
+                "its description of the token is invalid".into(),
             ));
         };
         let lifetime = token.expires_at.since(token.issued_at);

@@ -1,4 +1,4 @@
-//! Who signed a request: identity services tell, one after the other if there are several.
+//! Authentication of signed requests by identity services, in turn if there are several.
 
 use super::identity::{IdentityClient, IdentityError};
 use super::login::Login;
@@ -11,7 +11,7 @@ use axum::http::HeaderMap;
 use serde_json::Value as Json;
 use std::sync::Arc;
 
-/// Has an identity service examine a signature, with an account of Kiln's own.
+/// Has an identity service verify a signature, with a service account.
 pub(super) async fn verify_signature(
     service: &ServiceAccount,
     auth_url: &str,
@@ -30,31 +30,30 @@ pub(super) async fn verify_signature(
         Err(IdentityError::Refused | IdentityError::Malformed) => Err(SignatureError::Wrong),
         Err(IdentityError::Forbidden) => {
             tracing::error!(
-                "Kiln's own account may not examine signatures: give it the role `service` or `admin`"
+                "the service account may not verify signatures: give it the role `service` or `admin`"
             );
             Err(SignatureError::Unavailable)
         }
         Err(error) => {
-            tracing::warn!(?error, "a signature was not examined");
+            tracing::warn!(?error, "could not verify a signature");
             Err(SignatureError::Unavailable)
         }
     }
 }
 
-/// Knows who signed a request by asking identity services in turn; whoever signs nothing is known by other
-/// means.
+/// Authenticates signed requests by identity services in turn, and all others by another authenticator.
 pub struct SignatureAuth {
     others: Arc<dyn Authenticator>,
     clouds: Vec<(ServiceAccount, String)>,
 }
 
 impl SignatureAuth {
-    /// With nobody to ask yet.
+    /// Without an identity service yet.
     pub fn beside(others: Arc<dyn Authenticator>) -> SignatureAuth {
         SignatureAuth { others, clouds: Vec::new() }
     }
 
-    /// Asks one more identity service, after those before it.
+    /// Adds an identity service, after the others.
     pub fn asking(
         mut self,
         identity: IdentityClient,
@@ -77,8 +76,8 @@ impl Authenticator for SignatureAuth {
         self.others.authenticate(headers, project_in_path).await
     }
 
-    /// The first one that knows the key and the signature counts. Keys are drawn at random, and what is
-    /// told of a request tells nobody how to sign another.
+    /// The first identity service that knows the key and accepts the signature decides. Keys are random, and a signed
+    /// request does not reveal how to sign another.
     async fn authenticate_signed(&self, signed_request: &Json) -> Result<Caller, SignatureError> {
         let mut last = SignatureError::Unsupported;
         for (service, auth_url) in &self.clouds {

@@ -1,16 +1,16 @@
-//! The same question, asked by many at once, is put once: whoever comes first asks, the others wait for the
-//! answer. If the first gives up, the next one asks.
+//! Concurrent callers that need the same result share one computation. If the caller that computes it is cancelled, the
+//! next one computes it.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Questions that are being asked.
+/// The computations in progress.
 pub(super) struct SingleFlight<K, V> {
     open: Mutex<HashMap<K, Gate<V>>>,
 }
 
-/// Locked by whoever asks; has the answer in it once there is one.
+/// Locked during the computation; holds the result afterwards.
 type Gate<V> = Arc<tokio::sync::Mutex<Option<V>>>;
 
 impl<K, V> Default for SingleFlight<K, V> {
@@ -20,16 +20,16 @@ impl<K, V> Default for SingleFlight<K, V> {
 }
 
 impl<K: Hash + Eq + Clone, V: Clone> SingleFlight<K, V> {
-    /// The answer to a question, found by this work or by the same work of somebody who came before.
+    /// The result of the work, or of the same work of an earlier caller.
     pub(super) async fn join(&self, key: K, work: impl Future<Output = V>) -> V {
         let gate = self.open().entry(key.clone()).or_default().clone();
         let seat = Seat { in_flight: self, key, gate };
-        let mut answer = seat.gate.lock().await;
-        if let Some(answer) = &*answer {
-            return answer.clone();
+        let mut result = seat.gate.lock().await;
+        if let Some(result) = &*result {
+            return result.clone();
         }
         let found = work.await;
-        *answer = Some(found.clone());
+        *result = Some(found.clone());
         seat.land();
         found
     }
@@ -39,7 +39,7 @@ impl<K: Hash + Eq + Clone, V: Clone> SingleFlight<K, V> {
     }
 }
 
-/// A place in a flight. Each holds its gate once, so that the list knows when all have left.
+/// A caller's share in a flight. Each holds its gate once, so that the last one can be told.
 struct Seat<'a, K: Hash + Eq, V> {
     in_flight: &'a SingleFlight<K, V>,
     key: K,
@@ -47,7 +47,7 @@ struct Seat<'a, K: Hash + Eq, V> {
 }
 
 impl<K: Hash + Eq + Clone, V: Clone> Seat<'_, K, V> {
-    /// Takes the flight off the list: whoever comes from now on asks anew.
+    /// Ends the flight: later callers compute the result again.
     fn land(&self) {
         let mut open = self.in_flight.open();
         if open.get(&self.key).is_some_and(|listed| Arc::ptr_eq(listed, &self.gate)) {
@@ -59,7 +59,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Seat<'_, K, V> {
 impl<K: Hash + Eq, V> Drop for Seat<'_, K, V> {
     fn drop(&mut self) {
         let mut open = self.in_flight.open.lock().unwrap_or_else(PoisonError::into_inner);
-        // Given back while the list is locked: of two that leave at once, one is the last.
+        // The gate is released while the list is locked: of two callers that leave at once, one is the last.
         self.gate = Gate::default();
         if open.get(&self.key).is_some_and(|listed| Arc::strong_count(listed) == 1) {
             open.remove(&self.key);
@@ -76,12 +76,12 @@ mod tests {
     #[tokio::test]
     async fn many_who_ask_at_once_ask_once() {
         let in_flight = Arc::new(SingleFlight::<u8, usize>::default());
-        let (asked, go) = (Arc::new(AtomicUsize::new(0)), Arc::new(Notify::new()));
+        let (computed, go) = (Arc::new(AtomicUsize::new(0)), Arc::new(Notify::new()));
         let request = || {
-            let (in_flight, asked, go) = (in_flight.clone(), asked.clone(), go.clone());
+            let (in_flight, computed, go) = (in_flight.clone(), computed.clone(), go.clone());
             tokio::spawn(async move {
                 let work = async {
-                    let number = asked.fetch_add(1, Ordering::SeqCst);
+                    let number = computed.fetch_add(1, Ordering::SeqCst);
                     go.notified().await;
                     number
                 };
@@ -93,11 +93,11 @@ mod tests {
             tokio::task::yield_now().await;
         }
         go.notify_one();
-        for answer in waiting {
-            assert_eq!(answer.await.unwrap(), 0);
+        for result in waiting {
+            assert_eq!(result.await.unwrap(), 0);
         }
         assert!(in_flight.open().is_empty());
-        // Whoever comes later asks anew.
+        // A later caller computes the result again.
         go.notify_one();
         assert_eq!(request().await.unwrap(), 1);
     }

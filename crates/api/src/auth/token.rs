@@ -1,26 +1,26 @@
-//! What the identity service says of a token.
+//! The identity service's description of a token.
 
 use crate::caller::{Caller, Scope};
 use kiln_engine::time::Time;
 use serde_json::Value as Json;
 use std::sync::Arc;
 
-/// What the identity service says of a token. The token itself is not in it.
+/// The identity service's description of a token, without the token itself.
 #[derive(Clone, Debug)]
 pub(super) struct Token {
-    /// Whom it stands for.
+    /// The caller that the token authenticates.
     pub(super) caller: Caller,
-    /// When it was given, by the clock of the identity service.
+    /// When it was issued, by the clock of the identity service.
     pub(super) issued_at: Time,
-    /// When it ends, by the clock of the identity service.
+    /// When it expires, by the clock of the identity service.
     pub(super) expires_at: Time,
-    /// Its own name in audits.
+    /// Its audit id.
     pub(super) audit_id: String,
-    /// The name of the first token in the chain of those that were made of each other.
+    /// The audit id of the first token of its chain.
     pub(super) audit_chain_id: String,
-    /// Who gave the trust that it is for, and who was given it.
+    /// The trustor and the trustee of the trust that it was issued for.
     pub(super) trust_users: [String; 2],
-    /// The consumer and the access token that it was given for.
+    /// The OAuth consumer and access token that it was issued for.
     pub(super) oauth: [String; 2],
 }
 

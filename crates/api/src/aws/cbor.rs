@@ -1,4 +1,4 @@
-//! CBOR (RFC 8949), as newer tools of AWS speak it: as much of it as their requests and our answers have.
+//! CBOR (RFC 8949): the subset that the requests of AWS's newer tools and our responses use.
 
 use super::rpc::{Typed, iso};
 use kiln_template::value::Members;
@@ -112,7 +112,7 @@ impl<'b> Reader<'b> {
             (6, Some(EPOCH)) => iso(self.plain()?)?.into(),
             (7, Some(20)) => false.into(),
             (7, Some(21)) => true.into(),
-            // Null, and what is not there.
+            // Null and undefined.
             (7, Some(22 | 23)) => Value::Null,
             (7, Some(bits)) => Value::Float(float(first, bits)?),
             _ => return None,
@@ -150,7 +150,7 @@ fn float(first: u8, bits: u64) -> Option<f64> {
     }
 }
 
-/// A value in CBOR; what is null is left out.
+/// Encodes a value in CBOR, without members that are null.
 pub(super) fn written(value: &Value) -> Vec<u8> {
     let mut out = Vec::new();
     write("", value, &mut out);
@@ -225,15 +225,11 @@ fn head(major: u8, number: u64, out: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    fn bytes(hex: &str) -> Vec<u8> {
-        let digits: Vec<char> = hex.chars().filter(|it| !it.is_whitespace()).collect();
-        digits
-            .chunks(2)
-            .map(|pair| u8::from_str_radix(&pair.iter().collect::<String>(), 16).unwrap())
-            .collect()
+    fn bytes(digits: &str) -> Vec<u8> {
+        hex::decode(digits).unwrap()
     }
 
-    fn told(hex: &str) -> Option<String> {
+    fn printed(hex: &str) -> Option<String> {
         read(&bytes(hex)).map(|value| print::json(&value, print::Keys::Ordered))
     }
 
@@ -251,7 +247,7 @@ mod tests {
             ("a26161016162820203", r#"{"a": "1", "b": ["2", "3"]}"#),
             ("bf61610161629f0203ffff", r#"{"a": "1", "b": ["2", "3"]}"#),
         ] {
-            assert_eq!(told(hex).as_deref(), Some(text), "{hex}");
+            assert_eq!(printed(hex).as_deref(), Some(text), "{hex}");
         }
     }
 
@@ -261,7 +257,7 @@ mod tests {
         let deep = format!("{}{}", "81".repeat(200), "00");
         for hex in ["", "a1", "a161", "a16161", "18", "636161", "62c328", "bf", "bf6161", "ff", "5bffffffffffffffff",
             "a1016161", "0000", "7bffffffffffffffff00", "9bffffffffffffffff", "c17b", "c1fb7ff8000000000000", "1c", &deep] {
-            assert_eq!(told(hex), None, "{hex}");
+            assert_eq!(printed(hex), None, "{hex}");
         }
     }
 
@@ -271,11 +267,10 @@ mod tests {
             r#"{"A": [1, -1, 1000, 0.5, true, null, "x"], "B": null, "Timestamp": "2013-03-21T20:04:00Z",
                 "Threshold": "2", "Average": "0.5", "Value": "2"}"#,
         );
-        let hex: String =
-            written(&value.unwrap()).iter().map(|byte| format!("{byte:02x}")).collect();
+        let written = hex::encode(written(&value.unwrap()));
         let expected = "a5 6141 86 01 20 1903e8 fb3fe0000000000000 f5 6178 \
              69 54696d657374616d70 c1fb41d452d9ec000000 69 5468726573686f6c64 02 \
              67 41766572616765 fb3fe0000000000000 65 56616c7565 6132";
-        assert_eq!(hex, expected.replace(' ', ""));
+        assert_eq!(written, expected.replace(' ', ""));
     }
 }

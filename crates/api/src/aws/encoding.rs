@@ -1,7 +1,7 @@
-//! Bodies that were packed by whoever sent them, as newer tools do with longer ones.
+//! Compressed bodies, which newer tools send.
 //!
-//! What is signed is what was sent: that is kept beside what was unpacked. Nothing is unpacked beyond what
-//! a body may have.
+//! The signature is of the compressed body, which is kept beside the plain one. The limit on the size of bodies holds
+//! for both.
 
 use super::fault::{AwsFault, Code};
 use super::render::Format;
@@ -13,11 +13,11 @@ use axum::http::header::CONTENT_ENCODING;
 use flate2::read::MultiGzDecoder;
 use std::io::Read;
 
-/// What a request carried before it was unpacked.
+/// The compressed body of a request.
 #[derive(Clone)]
 struct CompressedBody(Bytes);
 
-/// What a request carried as it was sent.
+/// The body of a request as it was signed.
 pub(super) fn signed_body(request: &HttpRequest<RawBody>) -> &[u8] {
     match request.extensions().get::<CompressedBody>() {
         Some(CompressedBody(bytes)) => bytes,
@@ -25,8 +25,8 @@ pub(super) fn signed_body(request: &HttpRequest<RawBody>) -> &[u8] {
     }
 }
 
-/// A request with its body unpacked. One that is longer then than it may be carries nothing, like
-/// any other that is too long. What cannot be unpacked is refused, in the form that is asked for.
+/// Decompresses the body of a request. A body that is too long when decompressed counts as one that is too long; an
+/// invalid one is refused in the format of the request.
 pub(super) fn decompressed(
     mut request: HttpRequest<RawBody>,
     limit: usize,
@@ -51,7 +51,7 @@ pub(super) fn decompressed(
     let body = request.body().clone().filter(|bytes| !bytes.is_empty());
     let Some(bytes) = body else { return Ok(request) };
     let mut plain = Vec::new();
-    // One more tells whether there is more than there may be.
+    // One byte more shows that the body is too long.
     let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
     if let Err(error) = MultiGzDecoder::new(&*bytes).take(most).read_to_end(&mut plain) {
         return refused(&format!("The body is said to be packed with gzip, and is not: {error}"));

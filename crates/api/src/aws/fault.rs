@@ -1,4 +1,4 @@
-//! What goes wrong, as clients of AWS are told.
+//! Faults in the form of AWS.
 
 use super::render::{self, Format};
 use crate::fault::Fault;
@@ -9,12 +9,12 @@ use kiln_engine::error_type::AwsCode;
 use kiln_engine::service::RequestError;
 use kiln_template::Value;
 
-/// Why a request has no other answer.
+/// Why a request fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AwsFault {
     /// What kind of fault it is.
     pub code: Code,
-    /// What is wrong in particular.
+    /// The details.
     pub detail: Option<String>,
 }
 
@@ -51,7 +51,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// What it is called, its status, and what it says.
+    /// Its name, its status, and its message.
     #[rustfmt::skip]
     fn row(self) -> (&'static str, u16, &'static str) {
         match self {
@@ -85,37 +85,37 @@ impl Code {
 }
 
 impl AwsFault {
-    /// A fault that says no more than its code.
+    /// A fault without details.
     pub fn bare(code: Code) -> AwsFault {
         AwsFault { code, detail: None }
     }
 
-    /// A fault with more to say.
+    /// A fault with details.
     pub fn new(code: Code, detail: impl Into<String>) -> AwsFault {
         AwsFault { code, detail: Some(detail.into()) }
     }
 
-    /// A parameter that must be there is not.
+    /// A required parameter is missing.
     pub fn missing(name: &str) -> AwsFault {
         AwsFault::new(Code::MissingParameter, name)
     }
 
-    /// A parameter is not what it should be.
+    /// A parameter is invalid.
     pub fn bad(detail: impl Into<String>) -> AwsFault {
         AwsFault::new(Code::InvalidParameterValue, detail)
     }
 
-    /// Whether nobody signed the request at all.
+    /// Whether the request is not signed at all.
     pub(super) fn is_unsigned(&self) -> bool {
         matches!(self.code, Code::IncompleteSignature | Code::MissingAuthenticationToken)
     }
 
-    /// Whether it is not the client who did something wrong.
+    /// Whether it is an internal error.
     pub(super) fn is_ours(&self) -> bool {
         self.code.row().1 >= 500
     }
 
-    /// The answer that tells it.
+    /// The response with the fault.
     pub(crate) fn into_response(self, format: Format) -> HttpResponse {
         let (code, status, text) = self.code.row();
         let kind = if status < 500 { "Sender" } else { "Server" };
@@ -128,7 +128,7 @@ impl AwsFault {
             let said = [("__type", code), ("message", message.as_str())];
             let said = Value::map(said.map(|(name, text)| (name, Value::from(text))));
             let mut response = render::rpc_response(status, &said, format);
-            // What it is called where forms are spoken: clients look for that.
+            // Newer clients read the name of the fault in the query protocol from this header.
             if let Ok(error) = HeaderValue::try_from(format!("{code};{kind}")) {
                 response.headers_mut().insert("x-amzn-query-error", error);
             }

@@ -1,8 +1,7 @@
-//! What the interfaces in the style of AWS have in common: CloudFormation's and CloudWatch's.
+//! The common part of the AWS-style APIs, CloudFormation's and CloudWatch's.
 //!
-//! A request names an action; parameters stand behind the question mark or in a form; whoever asks has
-//! signed it. Answers are XML, or JSON for those who ask for it. An action is a row of its interface's
-//! table: nobody reaches one without a caller who may use it.
+//! A request names an action and is signed. Its parameters are in the query or in a form. Responses are XML, or JSON on
+//! demand. An action is a row of its API's table, and is run only for a caller that the policy allows it to.
 
 mod cbor;
 mod encoding;
@@ -39,27 +38,27 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What carries out an action: gives what stands in `{Action}Result`.
+/// The handler of an action: it returns the content of `{Action}Result`.
 pub type Handler =
     fn(Request, Params) -> Pin<Box<dyn Future<Output = Result<Value, AwsFault>> + Send>>;
 
-/// The scheme under which clients reach an interface: put to a request by whoever listens.
+/// The scheme under which clients reach an API: an extension that the listener adds to requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Scheme(pub &'static str);
 
 /// An interface: its actions, and how their rules are called.
 pub struct Interface {
-    /// What the names of its rules begin with, before the colon.
+    /// The prefix of the names of its policy rules, before the colon.
     pub scope: &'static str,
     /// Its actions, sorted by name.
     pub actions: &'static [Action],
 }
 
-/// Something that can be asked of an interface.
+/// An action of an API.
 pub struct Action {
     /// Its name.
     pub name: &'static str,
-    /// What it does to the world.
+    /// Its effect.
     pub effect: Effect,
     /// What carries it out.
     pub handler: Handler,
@@ -72,7 +71,7 @@ pub enum Effect {
     Reads,
     /// Something.
     Changes,
-    /// Something is told, as others may tell the very same: servers of a group have one key.
+    /// It reports something that others may report identically: the servers of a group have one key.
     Reports,
 }
 
@@ -134,7 +133,7 @@ impl Interface {
         }
     }
 
-    /// Carries out the action that is asked for.
+    /// Runs the action of a request.
     async fn act(
         &self,
         app: Arc<App>,
@@ -175,7 +174,7 @@ impl Interface {
                     return AwsFault::new(Code::RequestExpired, why).into_response(format);
                 }
                 Err(error) => {
-                    tracing::warn!("a signature cannot be noted as used: {error}");
+                    tracing::warn!("could not store a used signature: {error}");
                     return AwsFault::bare(Code::ServiceUnavailable).into_response(format);
                 }
             }
@@ -191,27 +190,26 @@ impl Interface {
         }
     }
 
-    /// Lets the caller pass, or not. Whoever acts for no project has nothing to do here.
+    /// Checks the policy rule of an action. A caller without a project is refused.
     fn allow(&self, request: &Request, action: &Action) -> Result<(), AwsFault> {
         let rule = format!("{}:{}", self.scope, action.name);
         let project = request.caller.project_id.as_str();
-        match project.is_empty() || request.app.allow(&rule, &request.caller, project).is_err() {
-            false => Ok(()),
-            true => {
-                let why = format!("Action {} not allowed for user", action.name);
-                Err(AwsFault::new(Code::AccessDenied, why))
-            }
+        if project.is_empty() || request.app.allow(&rule, &request.caller, project).is_err() {
+            let why = format!("Action {} not allowed for user", action.name);
+            Err(AwsFault::new(Code::AccessDenied, why))
+        } else {
+            Ok(())
         }
     }
 }
 
-/// What is asked for.
+/// The action that a request wants.
 struct ActionRequest {
     /// The name of the action.
     action: Option<String>,
     /// The parameters that may have a signature in them.
     signed: Params,
-    /// Those of the action, if they are others; or why they cannot be read.
+    /// The parameters of the action, if they are not the signed ones; or why they are invalid.
     more: Option<Result<Params, AwsFault>>,
     /// How to answer.
     format: Format,
@@ -237,7 +235,7 @@ fn base_url(app: &App, http: &HttpRequest<RawBody>) -> String {
     }
 }
 
-/// Who asks, if they are known, and do not ask too often.
+/// Authenticates a request and checks the rate limit.
 pub(crate) async fn authenticate(
     app: Arc<App>,
     http: &HttpRequest<RawBody>,
@@ -246,7 +244,7 @@ pub(crate) async fn authenticate(
 ) -> Result<Request, HttpResponse> {
     let caller = match authenticate_signer(&app, http, params).await {
         Ok(caller) => caller,
-        // Whoever says who they are, but signs nothing, has a token.
+        // A request with a user but without a signature has a token.
         Err(fault) if fault.is_unsigned() && http.headers().contains_key("x-auth-user") => {
             by_token(&app, http.headers()).await?
         }
@@ -256,7 +254,7 @@ pub(crate) async fn authenticate(
     if rate.is_some_and(|rate| !rate.allows(&caller.project_id, Instant::now())) {
         return Err(AwsFault::bare(Code::Throttling).into_response(format));
     }
-    Ok(Request::by(app, Arc::new(caller)))
+    Ok(Request::from_caller(app, Arc::new(caller)))
 }
 
 async fn by_token(app: &App, headers: &HeaderMap) -> Result<Caller, HttpResponse> {

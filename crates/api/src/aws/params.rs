@@ -1,4 +1,4 @@
-//! The parameters of a request: what stands behind the question mark, and in a form.
+//! The parameters of a request, from its query and its form.
 
 use super::fault::{AwsFault, Code};
 use crate::body::RawBody;
@@ -8,9 +8,9 @@ use axum::http::{HeaderValue, Method, Request as HttpRequest};
 use std::collections::BTreeMap;
 
 /// More members than this no list has.
-const MOST: usize = 1000;
+const MAX_MEMBERS: usize = 1000;
 
-/// Parameters by their names, or what stands behind a part of their names.
+/// Parameters by their names, or by what follows a prefix of their names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Params(BTreeMap<String, String>);
 
@@ -44,11 +44,11 @@ impl Params {
 
     /// A parameter, unless it is empty.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.given(name).filter(|value| !value.is_empty())
+        self.get_raw(name).filter(|value| !value.is_empty())
     }
 
     /// A parameter, empty or not.
-    pub fn given(&self, name: &str) -> Option<&str> {
+    pub fn get_raw(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
 
@@ -65,9 +65,12 @@ impl Params {
     /// A list of plain values: `Name.member.1`, `Name.member.2`, in the order of their numbers.
     pub fn values(&self, name: &str) -> Result<Vec<&str>, AwsFault> {
         let members = self.numbered(name)?;
-        let plain = members.into_iter().map(|(_, rest, value)| match rest.is_empty() {
-            true => Ok(value),
-            false => Err(malformed(&format!("{name}.member.N.{rest}"))),
+        let plain = members.into_iter().map(|(_, rest, value)| {
+            if rest.is_empty() {
+                Ok(value)
+            } else {
+                Err(malformed(&format!("{name}.member.N.{rest}")))
+            }
         });
         plain.collect()
     }
@@ -82,7 +85,7 @@ impl Params {
         Ok(lists.into_values().collect())
     }
 
-    /// What a list has: the numbers, what stands behind them in names, and the values, sorted by number.
+    /// The members of a list, sorted by number: the number, the rest of the name, and the value.
     fn numbered<'p>(&'p self, name: &str) -> Result<Vec<(u32, &'p str, &'p str)>, AwsFault> {
         let start = format!("{name}.");
         let all = self.0.range(start.clone()..).take_while(|(key, _)| key.starts_with(&start));
@@ -99,9 +102,10 @@ impl Params {
         found.sort_by_key(|(number, ..)| *number);
         let mut numbers: Vec<u32> = found.iter().map(|(number, ..)| *number).collect();
         numbers.dedup();
-        match numbers.len() > MOST {
-            true => Err(AwsFault::bad(format!("{name} has more than {MOST} members"))),
-            false => Ok(found),
+        if numbers.len() > MAX_MEMBERS {
+            Err(AwsFault::bad(format!("{name} has more than {MAX_MEMBERS} members")))
+        } else {
+            Ok(found)
         }
     }
 }
@@ -146,7 +150,8 @@ mod tests {
             assert_eq!(fault.code, Code::InvalidQueryParameter, "{text}");
         }
         assert!(params("P.member.1.K=1").values("P").is_err());
-        let many: Vec<String> = (1..=MOST + 1).map(|it| format!("P.member.{it}=1")).collect();
+        let many: Vec<String> =
+            (1..=MAX_MEMBERS + 1).map(|it| format!("P.member.{it}=1")).collect();
         let fault = params(&many.join("&")).values("P").unwrap_err();
         assert_eq!(fault.code, Code::InvalidParameterValue);
     }
@@ -155,7 +160,7 @@ mod tests {
     fn the_last_one_counts_and_an_empty_one_is_none() {
         let params = params("a=1&a=2&b=");
         assert_eq!(
-            (params.get("a"), params.get("b"), params.given("b")),
+            (params.get("a"), params.get("b"), params.get_raw("b")),
             (Some("2"), None, Some(""))
         );
         assert_eq!(params.need("b"), Err(AwsFault::missing("b")));

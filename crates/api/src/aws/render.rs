@@ -1,4 +1,4 @@
-//! Answers: a value as XML, or as JSON.
+//! Responses: a value as XML, JSON or CBOR.
 
 use super::params::Params;
 use super::{cbor, rpc};
@@ -15,19 +15,19 @@ pub(crate) const XML: &str = "application/xml; charset=UTF-8";
 /// Members whose values are documents: in XML, their JSON is the text.
 const DOCUMENTS: [&str; 2] = ["Metadata", "TemplateBody"];
 
-/// The form of an answer.
+/// The format of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Xml,
     Json,
-    /// For those who call in CBOR.
+    /// For RPC requests in CBOR.
     Cbor,
-    /// For those who call in JSON, with numbers and moments.
+    /// For RPC requests in JSON: with numbers and timestamps.
     TypedJson,
 }
 
 impl Format {
-    /// The form that is asked for.
+    /// The format that a request wants.
     pub(crate) fn parse(params: &Params) -> Format {
         match params.get("ContentType") {
             Some("JSON") => Format::Json,
@@ -36,7 +36,7 @@ impl Format {
     }
 }
 
-/// The answer of an action.
+/// The response of an action.
 pub(super) fn action_response(action: &str, result: &Value, format: Format) -> HttpResponse {
     if let Format::Cbor | Format::TypedJson = format {
         return rpc_response(StatusCode::OK, result, format);
@@ -46,35 +46,35 @@ pub(super) fn action_response(action: &str, result: &Value, format: Format) -> H
     document(StatusCode::OK, &body, format)
 }
 
-/// An answer that is a map with one member.
+/// A response whose body is a map with one member.
 pub(super) fn document(status: StatusCode, value: &Value, format: Format) -> HttpResponse {
     let (kind, text) = match format {
         Format::Xml => (XML, xml(value)),
         _ => (JSON, print::json(value, Keys::Ordered)),
     };
-    let mut response = Response::of(kind, Body::from(text)).into_response();
+    let mut response = Response::with_body(kind, Body::from(text)).into_response();
     *response.status_mut() = status;
     response
 }
 
-/// The answer to a call, which is always a map.
+/// The response to an RPC request, which is always a map.
 pub(super) fn rpc_response(status: StatusCode, value: &Value, format: Format) -> HttpResponse {
     let nothing = Value::Map(Default::default());
     let value = if let Value::Map(_) = value { value } else { &nothing };
-    let answer = match format {
-        Format::Cbor => Response::of("application/cbor", Body::from(cbor::written(value)))
+    let response = match format {
+        Format::Cbor => Response::with_body("application/cbor", Body::from(cbor::written(value)))
             .with(HeaderName::from_static("smithy-protocol"), "rpc-v2-cbor"),
         _ => {
             let text = print::json(&rpc::typed("", value), Keys::Ordered);
-            Response::of("application/x-amz-json-1.0", Body::from(text))
+            Response::with_body("application/x-amz-json-1.0", Body::from(text))
         }
     };
-    let mut response = answer.into_response();
+    let mut response = response.into_response();
     *response.status_mut() = status;
     response
 }
 
-/// A value as XML. What is null is left out: clients that expect a number or a date cannot read `None`.
+/// A value as XML, without members that are null: clients that expect a number or a date cannot read `None`.
 fn xml(value: &Value) -> String {
     let mut text = String::new();
     write(value, &mut text);
@@ -86,9 +86,10 @@ fn write(value: &Value, out: &mut String) {
         Value::Map(members) => {
             for (name, member) in members.iter().filter(|(_, member)| !member.is_null()) {
                 let name = element(name);
-                match DOCUMENTS.contains(&name.as_str()) {
-                    true => wrapped(&name, out, |out| out.push_str(&escape(&json(member)))),
-                    false => wrapped(&name, out, |out| write(member, out)),
+                if DOCUMENTS.contains(&name.as_str()) {
+                    wrapped(&name, out, |out| out.push_str(&escape(&json(member))))
+                } else {
+                    wrapped(&name, out, |out| write(member, out))
                 }
             }
         }
@@ -127,10 +128,7 @@ fn element(name: &str) -> String {
         _ => '_',
     });
     let fit: String = fit.collect();
-    match fit.starts_with(begins) {
-        true => fit,
-        false => format!("_{fit}"),
-    }
+    if fit.starts_with(begins) { fit } else { format!("_{fit}") }
 }
 
 /// Whether the name of an element may begin so.

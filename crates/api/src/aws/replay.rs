@@ -1,12 +1,13 @@
-//! Signatures that were answered: each is good for one request.
+//! Protection against replayed signatures: each is good for one request.
 //!
-//! A signature with a time is good for a quarter of an hour, so it is remembered as long. Clients write down
-//! whole seconds: two equal requests of one second have one signature. Whoever only reads, or reports what
-//! was measured, may therefore come again for a moment; what changes something is done once. What we failed at may be tried again.
+//! A signature with a time is valid for a quarter of an hour, so it is remembered as long. Clients sign whole seconds:
+//! two equal requests in one second have the same signature. A request that only reads or reports may therefore be
+//! repeated for a moment; one that changes something is run once. A request that failed with an internal error may be
+//! tried again.
 //!
-//! All processes on one store remember together. What changes something is noted there before it is done.
-//! Everything else is told to the others every two seconds, all of it in one row: it may come again for longer
-//! than that anyway, and ten thousand reports a second cost what one does.
+//! All processes on one store share the signatures. That of a change is stored before the change. All others are stored
+//! every two seconds, in one row: they may be repeated for longer than that anyway, and ten thousand reports a second
+//! cost as much as one.
 
 use super::Effect;
 use crate::app::App;
@@ -21,32 +22,32 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use uuid::Uuid;
 
-/// How long before and after its time a signature is good.
+/// How long a signature is valid, before and after its time.
 pub(super) const VALIDITY: Duration = Duration::from_secs(15 * 60);
 
-/// How long a request that only reads, or reports, may come again.
+/// How long a request that only reads or reports may be repeated.
 const REPEAT_WINDOW: Duration = Duration::from_secs(5);
 
-/// How often the others are told, and heard.
+/// How often signatures are exchanged with other processes.
 const SYNC_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How much later than it says a row may be seen: clocks differ, and commits take their time.
+/// How late a row may become visible: clocks differ, and commits take time.
 const MAX_DELAY: Duration = Duration::from_secs(60);
 
-/// How many are remembered, twice. If there are more, the oldest are forgotten.
+/// The size of each of the two generations of signatures. A full generation replaces the older one.
 const MAX_SIGNATURES: usize = 100_000;
 
-/// How many rows are read at once, and dropped.
+/// How many rows are read or deleted at once.
 const PAGE_ROWS: u64 = 100;
 
 /// A signature, by the first half of its hash.
 pub(super) type Key = [u8; 16];
 
-/// Rows in which several signatures are told of, and those of one that changed something.
+/// The subjects of rows with several signatures, and with that of one change.
 const BATCH: &str = "several";
 const CHANGE: &str = "change";
 
-/// Signatures that were answered.
+/// The signatures that were used.
 #[derive(Debug, Default)]
 pub struct ReplayGuard {
     seen: Mutex<Seen>,
@@ -55,27 +56,27 @@ pub struct ReplayGuard {
 
 #[derive(Debug, Default)]
 struct Seen {
-    /// When the younger ones began to be kept.
+    /// When the younger generation began.
     since: Option<Time>,
     younger: HashMap<Key, Time>,
     older: HashMap<Key, Time>,
-    /// Those that the others do not know of.
+    /// The signatures that other processes do not know yet.
     unsent: HashSet<Key>,
 }
 
-/// What was heard of others.
+/// The state of the exchange with other processes.
 #[derive(Debug, Default)]
 struct Synced {
-    /// When all that was there was read; never before.
+    /// The time of the last complete read, if there was one.
     until: Option<Time>,
-    /// The rows that were read, and when they were written.
+    /// The rows that were read, with the times when they were written.
     rows: HashMap<Uuid, Time>,
-    /// When rows were last dropped that nobody needs.
+    /// When old rows were last deleted.
     cleaned: Time,
 }
 
 impl ReplayGuard {
-    /// Whether a request with a signature is let in; it is spent then.
+    /// Whether a request with a signature is accepted; the signature counts as used then.
     pub(super) async fn admit(
         &self,
         store: &dyn Store,
@@ -96,24 +97,24 @@ impl ReplayGuard {
         added
     }
 
-    /// A request that we failed at may come again.
+    /// Forgets a signature, so that a request that failed can be repeated.
     pub(super) async fn forget(&self, store: &dyn Store, key: &Key, effect: Effect) {
         self.seen().forget(key);
         if effect == Effect::Changes {
-            // If that fails, too, it has to be signed anew.
+            // If this fails as well, the client has to sign again.
             _ = store.drop_object(ObjectKind::UsedSignatures, Uuid::from_bytes(*key)).await;
         }
     }
 
-    /// Tells other processes what was answered here, and hears what they answered.
+    /// Stores the signatures used here, and reads those used by other processes.
     pub async fn sync(&self, store: &dyn Store, now: Time) -> Result<(), StoreError> {
         let mut synced = self.synced.lock().await;
         let unsent = mem::take(&mut self.seen().unsent);
         if !unsent.is_empty() {
             let (id, bytes) =
                 (SystemIds::default().next(), unsent.iter().flatten().copied().collect());
-            let told = store.put_object(row(id, BATCH, now, bytes)).await;
-            if let Err(error) = told {
+            let stored = store.put_object(row(id, BATCH, now, bytes)).await;
+            if let Err(error) = stored {
                 self.seen().unsent.extend(unsent);
                 return Err(error);
             }
@@ -129,7 +130,7 @@ impl ReplayGuard {
         Ok(())
     }
 
-    /// Reads what others told since it was last read, from the last to the first.
+    /// Reads the rows of other processes since the last read, newest first.
     async fn read_batches(
         &self,
         synced: &mut Synced,
@@ -166,12 +167,14 @@ impl ReplayGuard {
     }
 }
 
-/// Exchanges what was answered with other processes, again and again; never ends.
+/// Synchronises with other processes at intervals; never ends.
 pub async fn keep_syncing(app: Arc<App>) {
     loop {
         tokio::time::sleep(SYNC_INTERVAL).await;
         if let Err(error) = app.replay_guard.sync(&**app.service.store(), now()).await {
-            tracing::warn!("what was answered is told to other processes later: {error}");
+            tracing::warn!(
+                "used signatures could not be exchanged with other processes, retrying: {error}"
+            );
         }
     }
 }
@@ -214,7 +217,7 @@ impl Seen {
         self.unsent.remove(key);
     }
 
-    /// Takes what another process tells.
+    /// Adds the signatures of another process.
     fn read_batches(&mut self, row: &ObjectRow, now: Time) {
         let (keys, _) = row.body.as_chunks::<16>();
         for key in keys {
@@ -225,16 +228,14 @@ impl Seen {
         }
     }
 
-    /// Forgets what is no longer good: one may come a quarter of an hour before its time, and is good for as
-    /// long after it.
+    /// Drops the older generation when its signatures are no longer valid: a signature may be used from a quarter of an
+    /// hour before its time until a quarter of an hour after it.
     fn turn(&mut self, now: Time) {
         let since = *self.since.get_or_insert(now);
         let passed = now.since(since);
         if passed > VALIDITY * 2 || self.younger.len() >= MAX_SIGNATURES {
-            self.older = match passed > VALIDITY * 4 {
-                true => HashMap::new(),
-                false => mem::take(&mut self.younger),
-            };
+            self.older =
+                if passed > VALIDITY * 4 { HashMap::new() } else { mem::take(&mut self.younger) };
             self.younger = HashMap::new();
             self.since = Some(now);
         }
@@ -326,7 +327,7 @@ mod tests {
         let later = Process::on(&store);
         later.sync(1000).await;
         assert!(!later.admit(7, Reports, 1000).await, "after a restart");
-        // What nobody lets in any more need not be remembered.
+        // Rows with expired signatures are deleted.
         later.sync(10_000).await;
         assert_eq!(store.count_objects(&query).await.unwrap(), 0);
     }

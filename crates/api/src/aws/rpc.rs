@@ -1,8 +1,7 @@
 //! Calls in the newer ways of AWS's tools, in JSON or CBOR.
 //!
-//! Such a call becomes the parameters that a form would have, so actions need not know of it: what is inside
-//! of lists and maps is `Name.member.1.Field`. Answers say what is a number and what a moment, which
-//! forms leave to their readers.
+//! Such a request becomes the parameters of a form, so that actions need not know of it: the members of lists and maps
+//! are `Name.member.1.Field`. Responses have numbers and timestamps, which forms leave to their readers.
 
 use super::cbor;
 use super::fault::{AwsFault, Code};
@@ -103,7 +102,7 @@ pub(super) fn iso(seconds: f64) -> Option<String> {
     Some(moment.to_string())
 }
 
-/// What a text is for those who ask in this way.
+/// The type of a text in an RPC response.
 pub(super) enum Typed {
     /// Seconds since 1970.
     Moment(f64),
@@ -112,7 +111,7 @@ pub(super) enum Typed {
 }
 
 impl Typed {
-    /// What the text of a member is.
+    /// The type of a member's text.
     pub(super) fn parse(name: &str, text: &str) -> Typed {
         if NUMBERS.contains(&name) && text.parse::<f64>().is_ok() {
             return Typed::Number;

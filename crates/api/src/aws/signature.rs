@@ -1,4 +1,4 @@
-//! Who signed a request: what the identity service has to know of it to tell.
+//! Signatures of requests, verified by the identity service.
 
 use super::encoding::signed_body;
 use super::fault::{AwsFault, Code};
@@ -15,16 +15,16 @@ use kiln_engine::time::Time;
 use serde_json::{Map, Value as Json, json};
 use sha2::{Digest, Sha256};
 
-/// What a request is signed with.
+/// The signature of a request.
 pub(super) struct Signature<'r> {
     access: &'r str,
     text: &'r str,
-    /// When it was signed, if it says so in a way that can be read.
+    /// The time of the signature, if the request has a valid one.
     pub(super) time: Option<Time>,
 }
 
 impl<'r> Signature<'r> {
-    /// What a request is signed with; a fault if it is not.
+    /// Reads the signature of a request; a fault if there is none.
     pub(super) fn parse(
         request: &'r HttpRequest<RawBody>,
         params: &'r Params,
@@ -44,7 +44,7 @@ impl<'r> Signature<'r> {
         let Some(access) = access else {
             return Err(AwsFault::bare(Code::MissingAuthenticationToken));
         };
-        // In the order in which the identity service looks.
+        // This is the order in which the identity service searches.
         let time = params
             .get("Timestamp")
             .or_else(|| text(request.headers(), "x-amz-date"))
@@ -52,7 +52,7 @@ impl<'r> Signature<'r> {
         Ok(Signature { access, text: signature, time: time.and_then(moment) })
     }
 
-    /// What it is remembered by.
+    /// The key under which the signature is remembered.
     pub(super) fn key(&self) -> Key {
         let hash = Sha256::new().chain_update(self.access).chain_update([0]);
         let hash: [u8; 32] = hash.chain_update(self.text).finalize().into();
@@ -81,14 +81,13 @@ pub(super) async fn authenticate_signer(
     params: &Params,
 ) -> Result<Caller, AwsFault> {
     let Signature { access, text: signature, .. } = Signature::parse(request, params)?;
-    // What was not there yet when it was signed.
+    // The parameters that are added after signing.
     let later = ["Signature", "X-Amz-Signature"];
     let signed = params.pairs().filter(|(name, _)| !later.contains(name));
     let headers = request.headers().iter().filter_map(|(name, value)| {
         Some((capitalised(name.as_str()), Json::from(value.to_str().ok()?)))
     });
-    let hash: String =
-        Sha256::digest(signed_body(request)).iter().map(|byte| format!("{byte:02x}")).collect();
+    let hash = hex::encode(Sha256::digest(signed_body(request)));
     let signed_request = json!({ "ec2Credentials": {
         "access": access,
         "signature": signature,
@@ -113,7 +112,7 @@ fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }
 
-/// The name of a header as the identity service looks for it: `X-Amz-Date`.
+/// The name of a header in the form that the identity service expects: `X-Amz-Date`.
 fn capitalised(name: &str) -> String {
     let words = name.split('-').map(|word| {
         let (first, rest) = word.split_at(word.len().min(1));
@@ -122,7 +121,7 @@ fn capitalised(name: &str) -> String {
     words.collect::<Vec<_>>().join("-")
 }
 
-/// What stands behind a word in a header, up to a comma.
+/// The value behind a word in a header, up to a comma.
 fn part<'h>(header: Option<&'h str>, word: &str) -> Option<&'h str> {
     let (_, rest) = header?.split_once(word)?;
     rest.split(',').next().map(str::trim).filter(|part| !part.is_empty())

@@ -1,4 +1,4 @@
-//! What a template would cost.
+//! The estimated cost of a template.
 
 use super::prices::Prices;
 use super::stack_request::stack_request;
@@ -10,7 +10,7 @@ use kiln_template::Value;
 use kiln_template::print::{self, Keys};
 use std::sync::Arc;
 
-/// Where whoever asks without a list of prices is sent.
+/// The URL of the estimate where there is no list of prices.
 const GRATIS: &str = "http://en.wikipedia.org/wiki/Gratis";
 
 pub(super) async fn estimate(request: Request, params: Params) -> Result<Value, AwsFault> {
@@ -28,7 +28,7 @@ async fn by_list(request: &Request, params: &Params, prices: &Prices) -> Result<
     let previewed = request.service().preview(&request.requester(), &name, &stack_request).await?;
     let estimate = prices.estimate(&previewed.resources).shown();
     let text = percent::encode(&print::json(&estimate, Keys::Ordered));
-    let mut answer = members([("Url", format!("data:application/json,{text}").into())]);
-    answer.extend(estimate.as_map().cloned().unwrap_or_default());
-    Ok(Value::Map(Arc::new(answer)))
+    let mut result = members([("Url", format!("data:application/json,{text}").into())]);
+    result.extend(estimate.as_map().cloned().unwrap_or_default());
+    Ok(Value::Map(Arc::new(result)))
 }

@@ -13,7 +13,7 @@ use kiln_template::print::{self, Keys};
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// How many events are told at once: as many as a stack has, unless an operator keeps more.
+/// How many events a page has: as many as a stack keeps, unless an operator keeps more.
 const PAGE: usize = 1000;
 
 pub(super) async fn describe(request: Request, params: Params) -> Result<Value, AwsFault> {
@@ -32,19 +32,18 @@ pub(super) async fn describe(request: Request, params: Params) -> Result<Value, 
         limit: Some(PAGE as u64),
         ..Service::events_of(&stacks)
     };
-    let events = match stacks.is_empty() {
-        true => Vec::new(),
-        false => request.service().events(&query).await?,
-    };
+    let events =
+        if stacks.is_empty() { Vec::new() } else { request.service().events(&query).await? };
     let by_id = Service::by_id(&stacks);
-    let shown = events.iter().filter_map(|event| Some(told(by_id.get(&event.stack)?, event)));
-    let mut answer = members([("StackEvents", Value::list(shown))]);
+    let shown =
+        events.iter().filter_map(|event| Some(event_value(by_id.get(&event.stack)?, event)));
+    let mut result = members([("StackEvents", Value::list(shown))]);
     let last = events.last().filter(|_| events.len() == PAGE);
-    answer.extend(last.map(|last| ("NextToken".into(), Value::from(last.id.to_string()))));
-    Ok(Value::Map(Arc::new(answer)))
+    result.extend(last.map(|last| ("NextToken".into(), Value::from(last.id.to_string()))));
+    Ok(Value::Map(Arc::new(result)))
 }
 
-fn told(stack: &StackRow, event: &EventRow) -> Value {
+fn event_value(stack: &StackRow, event: &EventRow) -> Value {
     let properties = print::json(&event.properties(), Keys::Ordered);
     Value::map([
         ("EventId", Value::from(event.id.to_string())),

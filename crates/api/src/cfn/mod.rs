@@ -1,7 +1,7 @@
 //! The CloudFormation API: actions on stacks, and signals through signed addresses.
 //!
-//! Whoever asks is known by a signature that the identity service examines. For actions, rules decide what
-//! they may; for signals, which stack they are a user of.
+//! The identity service verifies the signature of a request. The policy decides on actions; a signal is allowed to
+//! users of the resource's own stack.
 
 mod cost;
 mod events;
@@ -63,9 +63,10 @@ async fn route(app: Arc<App>, http: HttpRequest<RawBody>) -> HttpResponse {
         Ok(request) => request,
         Err(refused) => return refused,
     };
-    let response = match is_wait_condition {
-        true => signals::wait_condition(request, &http, arn, format).await,
-        false => signals::signal(request, &http, arn).await,
+    let response = if is_wait_condition {
+        signals::wait_condition(request, &http, arn, format).await
+    } else {
+        signals::signal(request, &http, arn).await
     };
     response.unwrap_or_else(|fault| fault.into_response(format))
 }

@@ -34,7 +34,7 @@ pub(super) fn arn(stack: &StackRow) -> String {
     arn_of(&stack.project, &stack.name, &stack.id.to_string())
 }
 
-/// The ARN of a stack that is looked at.
+/// The ARN of a stack of a view.
 pub(super) fn arn_of_view(stack: &StackRow, seen: &StackView<'_>) -> String {
     arn_of(&stack.project, seen.name(), &seen.id().to_string())
 }

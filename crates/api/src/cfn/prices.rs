@@ -20,7 +20,7 @@ const VOLUMES: [(&str, &str, &str); 2] =
 /// Types whose objects are addresses.
 const ADDRESSES: [&str; 3] = ["AWS::EC2::EIP", "OS::Neutron::FloatingIP", "OS::Nova::FloatingIP"];
 
-/// The type of volumes that say nothing of theirs, and of those that no line is for.
+/// The type of volumes without one, and of those without a line of their own.
 const ANY_VOLUME: &str = "default";
 
 /// Hours of an average month.
@@ -71,10 +71,7 @@ impl Prices {
                 }
             }
         }
-        match prices.currency.is_empty() {
-            true => Err("there is no currency".into()),
-            false => Ok(prices),
-        }
+        if prices.currency.is_empty() { Err("there is no currency".into()) } else { Ok(prices) }
     }
 
     /// What resources would cost.
@@ -97,8 +94,7 @@ impl Prices {
         }
     }
 
-    /// Which line is for a resource, how much there is of it, and what one costs; nothing if it is of a type that
-    /// costs nothing.
+    /// The line for a resource, how much of it there is, and its price; none if no price depends on its type.
     fn price(&self, kind: &str, properties: &Members) -> Option<(String, i128, Option<Money>)> {
         let text = |name: &str| properties.get(name).filter(|it| !it.is_null()).map(print::plain);
         if let Some((_, property)) = SERVERS.iter().find(|(server, _)| *server == kind) {
@@ -122,16 +118,16 @@ impl Prices {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Estimate {
     currency: String,
-    /// By the type of resource, and what it is of that type.
+    /// The lines by the type of resource and its variant.
     lines: BTreeMap<(String, String), Line>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Line {
     count: i128,
-    /// What is paid for: the resources, or their gigabytes.
+    /// The unit: resources, or their gigabytes.
     amount: i128,
-    /// What one costs; nothing if that is not known.
+    /// The price of a unit; none if it is not known.
     price: Option<Money>,
 }
 
@@ -185,9 +181,9 @@ fn money(place: &str, value: &Value) -> Result<Money, String> {
         Value::Int(_) => print::plain(value).parse().ok(),
         _ => None,
     };
-    /// More than this nobody pays for an hour.
-    const MOST: f64 = 1e9;
-    match number.filter(|number| (0.0..=MOST).contains(number)) {
+    /// The highest price for an hour.
+    const MAX_PRICE: f64 = 1e9;
+    match number.filter(|number| (0.0..=MAX_PRICE).contains(number)) {
         Some(number) => Ok((number * UNIT as f64).round() as Money),
         None => Err(format!("{place} must be a price: a number that is not negative")),
     }

@@ -15,8 +15,8 @@ use kiln_template::Value;
 use kiln_template::value::Members;
 use std::sync::Arc;
 
-/// One resource, with its metadata and what is to be applied there. This is what servers ask: a user of the
-/// stack is told of its own resource alone.
+/// A resource with its metadata and the configurations that its server has to apply. Guests request this: a user of the
+/// stack sees its own resource alone.
 pub(super) async fn describe_one(request: Request, params: Params) -> Result<Value, AwsFault> {
     let name = params.need("LogicalResourceId")?;
     let stack = stack(&request, &params).await?;
@@ -40,7 +40,7 @@ pub(super) async fn describe_one(request: Request, params: Params) -> Result<Val
     }
     let (mut shown, metadata) = with_metadata(&request, &stack, name, show).await?;
     if waits.is_some() {
-        // Those who wait say what they know by this tag.
+        // A client that waits sends this tag to name the metadata it knows.
         shown.insert("MetadataTag".into(), long_poll::tag(&metadata).into());
         shown.insert("MetadataWait".into(), long_poll::MAX_WAIT_SECS.to_string().into());
     }
@@ -63,11 +63,11 @@ pub(super) async fn describe(request: Request, params: Params) -> Result<Value, 
         (None, None) => return Err(AwsFault::missing("StackName or PhysicalResourceId")),
         (Some(_), None) => {
             let stack = stack(&request, &params).await?;
-            request.look_at(&stack, TreePart::Resources, show).await?
+            request.read_stack(&stack, TreePart::Resources, show).await?
         }
         (None, Some(id)) => {
             let stack = holder(&request, id).await?;
-            request.look_at(&stack, TreePart::Resources, show).await?
+            request.read_stack(&stack, TreePart::Resources, show).await?
         }
     };
     Ok(wrapped("StackResources", Value::list(shown)))
@@ -84,14 +84,14 @@ fn detailed(stack: &StackRow, seen: &StackView<'_>, found: &ResourceView) -> Val
     Value::Map(Arc::new(shown))
 }
 
-/// The stack of the project that has an object. No index knows: the stacks are looked through.
+/// The stack of the project that has an object. There is no index for it: all stacks are searched.
 async fn holder(request: &Request, id: &str) -> Result<StackRow, AwsFault> {
     for stack in of_project(request, StackQuery { nested: true, ..StackQuery::default() }).await? {
         let has = |_: &StackRow, seen: &StackView<'_>| {
             Ok(seen.resources().iter().any(|it| it.physical_id.as_deref() == Some(id)))
         };
-        // One that went meanwhile has nothing.
-        if request.look_at(&stack, TreePart::Resources, has).await.unwrap_or(false) {
+        // A stack that was deleted in the meantime has no resources.
+        if request.read_stack(&stack, TreePart::Resources, has).await.unwrap_or(false) {
             return Ok(stack);
         }
     }
@@ -108,11 +108,11 @@ pub(super) async fn list(request: Request, params: Params) -> Result<Value, AwsF
         });
         Ok(shown.collect::<Vec<Value>>())
     };
-    let shown = request.look_at(&stack, TreePart::Resources, show).await?;
+    let shown = request.read_stack(&stack, TreePart::Resources, show).await?;
     Ok(wrapped("StackResourceSummaries", Value::list(shown)))
 }
 
-/// What is told of a resource wherever it is.
+/// The members that every response about a resource has.
 fn common(found: &ResourceView) -> Members {
     let physical = found.physical_id.clone().map_or_else(|| "".into(), Value::Text);
     members([

@@ -13,7 +13,7 @@ use kiln_engine::store::StackRow;
 use kiln_engine::view::StackView;
 use kiln_template::{Value, json};
 
-/// A signal to a handle of a wait condition; the answer tells all that it has had.
+/// A signal to the handle of a wait condition. The response shows the handle's metadata with all its signals.
 pub(super) async fn wait_condition(
     request: Request,
     http: &HttpRequest<RawBody>,
@@ -27,21 +27,21 @@ pub(super) async fn wait_condition(
     let stack = request.live_stack().await?;
     let hears = |_: &StackRow, seen: &StackView<'_>| match seen.resource(resource) {
         Some(found) => Ok(seen.hears(&found, &details)),
-        // What is not there is told of when it is signalled.
+        // A missing resource is reported when it is signalled.
         None => Ok(Ok(())),
     };
-    if let Err(why) = request.look_at(&stack, TreePart::Resource(resource), hears).await? {
+    if let Err(why) = request.read_stack(&stack, TreePart::Resource(resource), hears).await? {
         return Err(AwsFault::bad(why));
     }
     request.service().signal(&stack, resource, details.clone()).await?;
     if format == Format::Xml {
         let body = format!("<resource>{}</resource>", escape(resource));
-        return Ok(Response::of(XML, Body::from(body)).into_response());
+        return Ok(Response::with_body(XML, Body::from(body)).into_response());
     }
     let show = |_: &StackRow, seen: &StackView<'_>| {
         Ok(seen.resource(resource).map(|found| seen.metadata(&found)).unwrap_or_default())
     };
-    let metadata = request.look_at(&stack, TreePart::Resource(resource), show).await?;
+    let metadata = request.read_stack(&stack, TreePart::Resource(resource), show).await?;
     let body = Value::map([("resource", Value::from(resource)), ("metadata", metadata)]);
     Ok(Response::ok(&body).into_response())
 }
@@ -56,7 +56,7 @@ pub(super) async fn signal(
     let details = object(http)?.unwrap_or_default();
     let stack = request.live_stack().await?;
     request.service().signal(&stack, resource, details).await?;
-    Ok(Response::of("text/html; charset=UTF-8", Body::empty()).into_response())
+    Ok(Response::with_body("text/html; charset=UTF-8", Body::empty()).into_response())
 }
 
 /// The same request, for the stack of a resource; and the resource.

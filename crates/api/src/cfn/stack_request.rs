@@ -1,4 +1,4 @@
-//! What a request says of the stack that it wants.
+//! The stack that a request describes.
 
 use crate::aws::{AwsFault, Code, Params};
 use crate::request::Request;
@@ -15,13 +15,13 @@ pub(super) async fn stack_request(
     request: &Request,
     params: &Params,
 ) -> Result<StackRequest, AwsFault> {
-    // What costs nothing is looked at first.
+    // Parameters are checked first, because fetching a template costs more.
     let (settings, parameters) = (settings(params)?, parameters(params)?);
     let template = TemplateSource::Text(template(request, params).await?);
     Ok(StackRequest { template, parameters, settings, ..StackRequest::default() })
 }
 
-/// The template in a request, or where a request says that it is.
+/// The template in a request, or at the URL that it names.
 pub(super) async fn template(request: &Request, params: &Params) -> Result<Arc<str>, AwsFault> {
     // AWS writes the name in another way than the reference.
     let url = params.get("TemplateUrl").or_else(|| params.get("TemplateURL"));
@@ -36,7 +36,7 @@ pub(super) async fn template(request: &Request, params: &Params) -> Result<Arc<s
         }
     };
     match text.len() > request.service().rules().max_template_bytes || is_document(&text) {
-        // What is too long is refused with the others that are.
+        // The service refuses a template that is too long.
         true => Ok(text),
         false => Err(AwsFault::bad("The Template must be a JSON or YAML document.")),
     }
@@ -53,7 +53,7 @@ fn is_document(text: &str) -> bool {
 pub(super) fn parameters(params: &Params) -> Result<SuppliedValues, AwsFault> {
     let pairs = params.members("Parameters")?;
     let pairs = pairs.iter().filter_map(|pair| {
-        let (key, value) = (pair.get("ParameterKey")?, pair.given("ParameterValue")?);
+        let (key, value) = (pair.get("ParameterKey")?, pair.get_raw("ParameterValue")?);
         Some((Arc::from(key), Value::from(value).into()))
     });
     Ok(pairs.collect())
@@ -76,7 +76,7 @@ fn settings(params: &Params) -> Result<Settings, AwsFault> {
     })
 }
 
-/// Whether what fails is undone, if that is said.
+/// Whether a failure is rolled back, if the request says so.
 fn is_rolled_back(params: &Params) -> Result<Option<bool>, AwsFault> {
     let is_disabled = match params.get("DisableRollback") {
         None => None,

@@ -48,9 +48,9 @@ pub(super) async fn describe(request: Request, params: Params) -> Result<Value, 
     let mut shown = Vec::with_capacity(stacks.len());
     for stack in &stacks {
         let show = |stack: &StackRow, seen: &StackView<'_>| Ok(described(stack, seen));
-        match request.look_at(stack, TreePart::Outputs, show).await {
+        match request.read_stack(stack, TreePart::Outputs, show).await {
             Ok(stack) => shown.push(stack),
-            // It went while the others were looked at.
+            // The stack was deleted while the others were read.
             Err(fault) if stacks.len() > 1 && fault.error_type == ErrorType::EntityNotFound => {}
             Err(fault) => return Err(fault.into()),
         }
@@ -88,7 +88,7 @@ fn described(stack: &StackRow, seen: &StackView<'_>) -> Value {
     Value::Map(Arc::new(shown))
 }
 
-/// An output. Whoever writes one wants its value to be told, also if it is a hidden one.
+/// An output. The author of a template asks for its value to be shown, even if it is hidden elsewhere.
 fn output(output: &OutputView) -> Value {
     let value = output.value.as_ref().map(Value::exposed).unwrap_or_default();
     Value::map([
@@ -98,7 +98,7 @@ fn output(output: &OutputView) -> Value {
     ])
 }
 
-/// A value whose names can be those of elements.
+/// A value whose member names are valid names of XML elements.
 fn without_colons(value: &Value) -> Value {
     match value {
         Value::Map(inner) => {
@@ -144,7 +144,8 @@ pub(super) async fn delete(request: Request, params: Params) -> Result<Value, Aw
 
 pub(super) async fn get_template(request: Request, params: Params) -> Result<Value, AwsFault> {
     let stack = stack(&request, &params).await?;
-    let template = request.look_at(&stack, TreePart::Stack, |_, seen| Ok(seen.template())).await?;
+    let template =
+        request.read_stack(&stack, TreePart::Stack, |_, seen| Ok(seen.template())).await?;
     Ok(wrapped("TemplateBody", template))
 }
 
@@ -153,7 +154,7 @@ pub(super) async fn validate(request: Request, params: Params) -> Result<Value, 
     let stack_request = StackRequest { template, ..StackRequest::default() };
     let report = match request.service().validate(&request.requester(), &stack_request).await {
         Ok((report, _)) => report,
-        // What is wrong with a template is an answer, not a fault.
+        // An invalid template is a result of the validation, not a fault.
         Err(refusal) if !refusal.findings.is_empty() => {
             return Ok(refusal.message.unwrap_or_default().into());
         }
@@ -162,13 +163,13 @@ pub(super) async fn validate(request: Request, params: Params) -> Result<Value, 
     let described = report.describe();
     let part = |name: &str| described.as_map().and_then(|it| it.get(name)).cloned();
     let parameters = part("Parameters").unwrap_or_default();
-    let parameters = parameters.as_map().into_iter().flatten().map(|(name, told)| {
-        let told = |name: &str| told.as_map().and_then(|it| it.get(name)).cloned();
+    let parameters = parameters.as_map().into_iter().flatten().map(|(name, parameter)| {
+        let field = |name: &str| parameter.as_map().and_then(|it| it.get(name)).cloned();
         Value::map([
             ("ParameterKey", Value::Text(name.clone())),
-            ("DefaultValue", told("Default").unwrap_or_else(|| "".into())),
-            ("Description", told("Description").unwrap_or_else(|| "".into())),
-            ("NoEcho", told("NoEcho").unwrap_or_else(|| "false".into())),
+            ("DefaultValue", field("Default").unwrap_or_else(|| "".into())),
+            ("Description", field("Description").unwrap_or_else(|| "".into())),
+            ("NoEcho", field("NoEcho").unwrap_or_else(|| "false".into())),
         ])
     });
     Ok(Value::map([

@@ -1,6 +1,8 @@
 //! Alarms: shown, made, changed, removed.
 
-use super::params::{LONGEST_TEXT, alarm_names, bad, dimensions, flag, max_records, name, number};
+use super::params::{
+    MAX_TEXT_CHARS, alarm_names, bad, dimensions, flag, max_records, name, number,
+};
 use super::params::{period, refused};
 use super::show;
 use crate::aws::{AwsFault, Code, Params};
@@ -19,9 +21,9 @@ use uuid::Uuid;
 /// How many alarms are read at once.
 const PAGE: u64 = 200;
 /// The most actions of a state.
-const MOST_ACTIONS: usize = 5;
-/// What has no result.
-const NOTHING: &str = "";
+const MAX_ACTIONS: usize = 5;
+/// The result of actions without one.
+const NO_RESULT: &str = "";
 
 // --- showing ---
 
@@ -45,7 +47,7 @@ pub(super) async fn describe(request: Request, params: Params) -> Result<Value, 
         ..of_asker(&request)
     };
     let mut found: Vec<Alarm> = Vec::new();
-    // One more than is wanted tells whether there is another page.
+    // One alarm more shows that there is another page.
     while found.len() <= wanted {
         let page = request.service().alarms(&query).await.map_err(refused)?;
         let is_last = (page.len() as u64) < PAGE;
@@ -57,11 +59,11 @@ pub(super) async fn describe(request: Request, params: Params) -> Result<Value, 
     }
     let has_more = found.len() > wanted;
     found.truncate(wanted);
-    let mut answer = members([("MetricAlarms", Value::list(found.iter().map(show::alarm)))]);
+    let mut result = members([("MetricAlarms", Value::list(found.iter().map(show::alarm)))]);
     if let Some(last) = found.last().filter(|_| has_more) {
-        answer.insert("NextToken".into(), format!("{}{}", last.row.id, last.row.name).into());
+        result.insert("NextToken".into(), format!("{}{}", last.row.id, last.row.name).into());
     }
-    Ok(Value::Map(answer.into()))
+    Ok(Value::Map(result.into()))
 }
 
 /// The alarms of some names; names that there are none of are skipped.
@@ -88,15 +90,13 @@ pub(super) async fn describe_for_metric(
 ) -> Result<Value, AwsFault> {
     let metric = name(&params, "MetricName")?;
     let namespace = name(&params, "Namespace")?;
-    let exact = match params.members("Dimensions")?.is_empty() {
-        true => None,
-        false => Some(dimensions(&params)?),
-    };
+    let exact =
+        if params.members("Dimensions")?.is_empty() { None } else { Some(dimensions(&params)?) };
     let query = AlarmQuery { metric: Some(metric.into()), ..of_asker(&request) };
     let all = request.service().alarms(&query).await.map_err(refused)?;
     let is = |alarm: &Alarm, name: &str, wanted: Option<&str>| {
-        let given = alarm.definition.get(name).map(kiln_template::print::plain);
-        wanted.is_none_or(|wanted| given.as_deref() == Some(wanted))
+        let definition = alarm.definition.get(name).map(kiln_template::print::plain);
+        wanted.is_none_or(|wanted| definition.as_deref() == Some(wanted))
     };
     let found = all.iter().filter(|alarm| {
         is(alarm, "Namespace", Some(namespace))
@@ -146,9 +146,9 @@ fn unknown(name: &str) -> AwsFault {
 
 pub(super) async fn put(request: Request, params: Params) -> Result<Value, AwsFault> {
     let alarm = name(&params, "AlarmName")?;
-    let given = rule(&params)?;
-    request.service().put_alarm(&request.requester(), alarm, given).await.map_err(refused)?;
-    Ok(NOTHING.into())
+    let definition = rule(&params)?;
+    request.service().put_alarm(&request.requester(), alarm, definition).await.map_err(refused)?;
+    Ok(NO_RESULT.into())
 }
 
 /// Parameters of AWS that nothing is known of here.
@@ -163,8 +163,8 @@ fn rule(params: &Params) -> Result<Members, AwsFault> {
             return Err(AwsFault::new(Code::InvalidParameterCombination, message));
         }
     }
-    let mut given = Members::new();
-    let mut keep = |name: &str, value: Value| _ = given.insert(name.into(), value);
+    let mut definition = Members::new();
+    let mut keep = |name: &str, value: Value| _ = definition.insert(name.into(), value);
     for part in ["MetricName", "Namespace"] {
         keep(part, name(params, part)?.into());
     }
@@ -195,15 +195,15 @@ fn rule(params: &Params) -> Result<Members, AwsFault> {
     number("Threshold", threshold)?;
     keep("Threshold", threshold.into());
     let description = params.get("AlarmDescription");
-    if description.is_some_and(|it| it.chars().count() > LONGEST_TEXT) {
+    if description.is_some_and(|it| it.chars().count() > MAX_TEXT_CHARS) {
         return Err(bad("AlarmDescription", description.unwrap_or_default()));
     }
     keep("AlarmDescription", description.map(Value::from).unwrap_or_default());
     keep("ActionsEnabled", flag(params, "ActionsEnabled")?.unwrap_or(true).into());
     for part in ["AlarmActions", "OKActions", "InsufficientDataActions"] {
         let actions = params.values(part)?;
-        let is_good = |it: &&str| (1..=LONGEST_TEXT).contains(&it.chars().count());
-        if actions.len() > MOST_ACTIONS || !actions.iter().all(is_good) {
+        let is_good = |it: &&str| (1..=MAX_TEXT_CHARS).contains(&it.chars().count());
+        if actions.len() > MAX_ACTIONS || !actions.iter().all(is_good) {
             return Err(bad(part, &actions.join(" ")));
         }
         keep(part, Value::list(actions.into_iter().map(Value::from)));
@@ -212,7 +212,7 @@ fn rule(params: &Params) -> Result<Members, AwsFault> {
         Value::map([("Name", Value::Text(name)), ("Value", Value::Text(value))])
     });
     keep("Dimensions", Value::list(named));
-    Ok(given)
+    Ok(definition)
 }
 
 pub(super) async fn delete(request: Request, params: Params) -> Result<Value, AwsFault> {
@@ -220,7 +220,7 @@ pub(super) async fn delete(request: Request, params: Params) -> Result<Value, Aw
     let missing =
         request.service().delete_alarms(&request.requester(), &names).await.map_err(refused)?;
     match missing.first() {
-        None => Ok(NOTHING.into()),
+        None => Ok(NO_RESULT.into()),
         Some(name) => {
             let message = format!("The Watch Rule ({name}) could not be found.");
             Err(AwsFault::new(Code::ResourceNotFound, message))
@@ -243,7 +243,7 @@ async fn enable(request: &Request, params: &Params, is_enabled: bool) -> Result<
         .enable_alarms(&request.requester(), &names, is_enabled)
         .await
         .map_err(refused)?;
-    Ok(NOTHING.into())
+    Ok(NO_RESULT.into())
 }
 
 pub(super) async fn set_state(request: Request, params: Params) -> Result<Value, AwsFault> {
@@ -259,5 +259,5 @@ pub(super) async fn set_state(request: Request, params: Params) -> Result<Value,
     let data = data.map(Value::from).unwrap_or_default();
     let service = request.service();
     service.set_alarm_state(&request.requester(), alarm, &verdict, data).await.map_err(refused)?;
-    Ok(NOTHING.into())
+    Ok(NO_RESULT.into())
 }

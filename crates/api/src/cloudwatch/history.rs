@@ -36,11 +36,11 @@ pub(super) async fn describe(request: Request, params: Params) -> Result<Value, 
     let mut found = request.service().alarm_history(&query).await.map_err(refused)?;
     let has_more = found.len() > wanted;
     found.truncate(wanted);
-    let mut answer = members([("AlarmHistoryItems", Value::list(found.iter().map(item)))]);
+    let mut result = members([("AlarmHistoryItems", Value::list(found.iter().map(item)))]);
     if let Some(last) = found.last().filter(|_| has_more) {
-        answer.insert("NextToken".into(), format!("{}.{}", last.time.micros(), last.id).into());
+        result.insert("NextToken".into(), format!("{}.{}", last.time.micros(), last.id).into());
     }
-    Ok(Value::Map(answer.into()))
+    Ok(Value::Map(result.into()))
 }
 
 fn marker(token: &str) -> Result<(Time, Uuid), AwsFault> {

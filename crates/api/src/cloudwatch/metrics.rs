@@ -1,4 +1,4 @@
-//! What is measured: reported, listed, summed up.
+//! Metrics: reported, listed, and summed up.
 
 use super::params::{
     bad, dimensions, maybe_moment, moment as read_moment, name, number, period, refused,
@@ -16,12 +16,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
 
-/// The name of a dimension that says which alarm is meant.
+/// The dimension that names an alarm.
 const ALARM: &str = "AlarmName";
 /// More values than this no member has.
-const MOST_VALUES: usize = 150;
+const MAX_VALUES: usize = 150;
 /// More than this is not summed up at once.
-const MOST_DATAPOINTS: i64 = 1440;
+const MAX_DATAPOINTS: i64 = 1440;
 
 // --- reporting ---
 
@@ -42,7 +42,7 @@ fn datum(namespace: &str, member: &Params) -> Result<MetricDatum, AwsFault> {
     let unit = name(member, "Unit")?;
     let mut dimensions = dimensions(member)?;
     let series = Series {
-        // Whoever keeps it knows the project.
+        // The service sets the project.
         project: "".into(),
         namespace: namespace.into(),
         metric: metric.into(),
@@ -53,7 +53,7 @@ fn datum(namespace: &str, member: &Params) -> Result<MetricDatum, AwsFault> {
     Ok(MetricDatum { series, totals: totals(member)?, time: maybe_moment(member, "Timestamp")? })
 }
 
-/// What was found: a value, several with how often each, or what somebody made of them.
+/// The measured values: one, several with their counts, or statistics of them.
 fn totals(member: &Params) -> Result<Totals, AwsFault> {
     let part = |name: &str| {
         let name = format!("StatisticValues.{name}");
@@ -69,16 +69,17 @@ fn totals(member: &Params) -> Result<Totals, AwsFault> {
     } else {
         Totals::single(number("Value", member.need("Value")?)?)
     };
-    match found.is_valid() {
-        true => Ok(found),
-        false => Err(AwsFault::bad(format!(
+    if found.is_valid() {
+        Ok(found)
+    } else {
+        Err(AwsFault::bad(format!(
             "Value: samples must be numbers no further from zero than {MAX_MAGNITUDE:e}"
-        ))),
+        )))
     }
 }
 
 fn weighed(values: &[&str], counts: &[&str]) -> Result<Totals, AwsFault> {
-    if values.len() > MOST_VALUES || (!counts.is_empty() && counts.len() != values.len()) {
+    if values.len() > MAX_VALUES || (!counts.is_empty() && counts.len() != values.len()) {
         let message = "Values and Counts must be as many, and no more than 150";
         return Err(AwsFault::new(Code::InvalidParameterCombination, message));
     }
@@ -110,11 +111,11 @@ pub(super) async fn list(request: Request, params: Params) -> Result<Value, AwsF
     };
     let (found, next) =
         request.service().list_metrics(&request.requester(), &query).await.map_err(refused)?;
-    let mut answer = members([("Metrics", Value::list(found.iter().map(listed)))]);
+    let mut result = members([("Metrics", Value::list(found.iter().map(listed)))]);
     if let Some((series, time)) = next {
-        answer.insert("NextToken".into(), format!("{}.{series}", time.micros()).into());
+        result.insert("NextToken".into(), format!("{}.{series}", time.micros()).into());
     }
-    Ok(Value::Map(answer.into()))
+    Ok(Value::Map(result.into()))
 }
 
 fn marker(token: &str) -> Result<(Uuid, Time), AwsFault> {
@@ -125,7 +126,7 @@ fn marker(token: &str) -> Result<(Uuid, Time), AwsFault> {
     read().ok_or_else(|| AwsFault::bare(Code::InvalidNextToken))
 }
 
-/// A sample, as the old service listed it: what is known of it looks like dimensions.
+/// A sample in the form of Heat's former service, with its properties as dimensions.
 fn listed(sample: &MetricSample) -> Value {
     let text = |text: &Option<Arc<str>>| text.clone().map(Value::Text).unwrap_or_default();
     let series = &sample.series;
@@ -175,9 +176,9 @@ pub(super) async fn statistics(request: Request, params: Params) -> Result<Value
     }
     let period = period(&params, |it| [1, 5, 10, 20, 30].contains(&it))?;
     let length = (until.seconds() - from.seconds()) / i64::try_from(period).unwrap_or(i64::MAX);
-    if length > MOST_DATAPOINTS {
+    if length > MAX_DATAPOINTS {
         let message =
-            format!("that would be more than {MOST_DATAPOINTS} datapoints: take a longer Period");
+            format!("that would be more than {MAX_DATAPOINTS} datapoints: take a longer Period");
         return Err(AwsFault::new(Code::InvalidParameterCombination, message));
     }
     let statistics = wanted_statistics(&params)?;

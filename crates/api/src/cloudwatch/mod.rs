@@ -1,4 +1,4 @@
-//! The CloudWatch API: alarms, and what is measured.
+//! The CloudWatch API: alarms and metrics.
 
 mod alarms;
 mod history;

@@ -11,15 +11,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The longest name.
-const LONGEST_NAME: usize = 255;
+const MAX_NAME_CHARS: usize = 255;
 /// The longest value of a dimension, description or action.
-pub(super) const LONGEST_TEXT: usize = 1024;
+pub(super) const MAX_TEXT_CHARS: usize = 1024;
 /// The most dimensions of anything.
-const MOST_DIMENSIONS: usize = 30;
+const MAX_DIMENSIONS: usize = 30;
 /// The most alarms that are named at once.
-const MOST_NAMES: usize = 100;
+const MAX_NAMES: usize = 100;
 
-/// A parameter that is not what it should be.
+/// The fault for an invalid parameter.
 pub(super) fn bad(name: &str, value: &str) -> AwsFault {
     let shown: String = value.chars().take(100).collect();
     AwsFault::bad(format!("{name}: {shown} is not valid"))
@@ -28,19 +28,16 @@ pub(super) fn bad(name: &str, value: &str) -> AwsFault {
 /// A name that must be there, and may have so many characters.
 pub(super) fn name<'p>(params: &'p Params, name: &str) -> Result<&'p str, AwsFault> {
     let value = params.need(name)?;
-    match value.chars().count() <= LONGEST_NAME {
-        true => Ok(value),
-        false => Err(bad(name, value)),
-    }
+    if value.chars().count() <= MAX_NAME_CHARS { Ok(value) } else { Err(bad(name, value)) }
 }
 
-/// A number. Neither infinity nor what is no number counts.
+/// A finite number.
 pub(super) fn number(name: &str, value: &str) -> Result<f64, AwsFault> {
     let number = value.trim().parse::<f64>().ok().filter(|it| it.is_finite());
     number.ok_or_else(|| bad(name, value))
 }
 
-/// A whole number of seconds, of those that there may be.
+/// An allowed number of seconds.
 pub(super) fn period(params: &Params, is_short: impl Fn(u64) -> bool) -> Result<u64, AwsFault> {
     let value = params.need("Period")?;
     let number = value.parse::<u64>().ok();
@@ -50,9 +47,9 @@ pub(super) fn period(params: &Params, is_short: impl Fn(u64) -> bool) -> Result<
 
 /// How many records are wanted at once.
 pub(super) fn max_records(params: &Params) -> Result<usize, AwsFault> {
-    const MOST: usize = 100;
-    let Some(value) = params.get("MaxRecords") else { return Ok(MOST) };
-    let number = value.parse::<usize>().ok().filter(|it| (1..=MOST).contains(it));
+    const MAX_RECORDS: usize = 100;
+    let Some(value) = params.get("MaxRecords") else { return Ok(MAX_RECORDS) };
+    let number = value.parse::<usize>().ok().filter(|it| (1..=MAX_RECORDS).contains(it));
     number.ok_or_else(|| bad("MaxRecords", value))
 }
 
@@ -66,7 +63,7 @@ pub(super) fn flag(params: &Params, name: &str) -> Result<Option<bool>, AwsFault
     }
 }
 
-/// A moment, in ISO 8601: UTC if nothing else is said.
+/// A time in ISO 8601, in UTC by default.
 pub(super) fn moment(name: &str, value: &str) -> Result<Time, AwsFault> {
     let stamp: Option<Timestamp> = value.parse().ok();
     let stamp = stamp.or_else(|| {
@@ -88,14 +85,15 @@ pub(super) fn dimensions(params: &Params) -> Result<BTreeMap<Arc<str>, Arc<str>>
     for member in params.members("Dimensions")? {
         let name = name(&member, "Name")?;
         let value = member.need("Value")?;
-        if value.chars().count() > LONGEST_TEXT {
+        if value.chars().count() > MAX_TEXT_CHARS {
             return Err(bad("Dimensions", value));
         }
         found.insert(name.into(), value.into());
     }
-    match found.len() > MOST_DIMENSIONS {
-        true => Err(AwsFault::bad(format!("there are more than {MOST_DIMENSIONS} dimensions"))),
-        false => Ok(found),
+    if found.len() > MAX_DIMENSIONS {
+        Err(AwsFault::bad(format!("there are more than {MAX_DIMENSIONS} dimensions")))
+    } else {
+        Ok(found)
     }
 }
 
@@ -104,12 +102,12 @@ pub(super) fn alarm_names(params: &Params) -> Result<Vec<Arc<str>>, AwsFault> {
     let names = params.values("AlarmNames")?;
     match names.len() {
         0 => Err(AwsFault::missing("AlarmNames")),
-        1..=MOST_NAMES => Ok(names.into_iter().map(Arc::from).collect()),
-        _ => Err(AwsFault::bad(format!("more than {MOST_NAMES} alarms are named"))),
+        1..=MAX_NAMES => Ok(names.into_iter().map(Arc::from).collect()),
+        _ => Err(AwsFault::bad(format!("more than {MAX_NAMES} alarms are named"))),
     }
 }
 
-/// What the service refuses, in CloudWatch's words.
+/// An error of the service as a CloudWatch fault.
 pub(super) fn refused(refusal: RequestError) -> AwsFault {
     match refusal.error_type {
         ErrorType::RequestLimitExceeded => {

@@ -4,10 +4,10 @@ use crate::request::moment;
 use kiln_engine::alarms::{Alarm, dimensions};
 use kiln_template::Value;
 
-/// An alarm. Every member is there; what is not set is null.
+/// An alarm with all members; those that are not set are null.
 pub(super) fn alarm(alarm: &Alarm) -> Value {
     let given = |name: &str| alarm.definition.get(name).cloned().unwrap_or_default();
-    // Nobody and no one are the same.
+    // An empty list and none are the same.
     let list = |name: &str| match given(name) {
         Value::List(items) if items.is_empty() => Value::Null,
         value => value,

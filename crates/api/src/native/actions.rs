@@ -1,4 +1,4 @@
-//! What is done with stacks as they are.
+//! Actions on stacks.
 
 use crate::fault::Fault;
 use crate::request::Request;
@@ -15,7 +15,7 @@ const ACTIONS: [(&str, &str); 5] = [
     ("suspend", "actions:suspend"),
 ];
 
-/// The action that is asked for.
+/// The action of a request.
 fn action(request: &Request) -> Result<(&'static str, &'static str), Fault> {
     let Some(body) = request.body.as_deref().filter(|body| !body.is_empty()) else {
         return Err(Fault::bad("No action specified"));
@@ -28,7 +28,7 @@ fn action(request: &Request) -> Result<(&'static str, &'static str), Fault> {
     known.ok_or_else(|| Fault::bad(format!("Invalid action {name} specified")))
 }
 
-/// The rule for the action that is asked for.
+/// The policy rule of the action of a request.
 pub(crate) fn rule(request: &Request) -> Result<&'static str, Fault> {
     action(request).map(|(_, rule)| rule)
 }

@@ -5,7 +5,7 @@ use crate::fault::Fault;
 use crate::request::Request;
 use crate::response::{Response, accepted};
 
-/// What a PATCH that changes nothing must not have.
+/// The members of a body that make a PATCH a change.
 const CHANGES: [&str; 7] = [
     "template",
     "template_url",
@@ -22,9 +22,10 @@ pub(crate) fn patch_rule(request: &Request) -> Result<&'static str, Fault> {
     let is_said = |value: &kiln_template::Value| value.is_truthy();
     let settles = ["clear_parameters", "disable_rollback", "timeout_mins", "tags", "converge"];
     let has = |names: &[&str]| names.iter().any(|name| body.get(*name).is_some_and(is_said));
-    Ok(match has(&CHANGES) || has(&settles) {
-        true => "stacks:update_patch",
-        false => "stacks:update_no_change",
+    Ok(if has(&CHANGES) || has(&settles) {
+        "stacks:update_patch"
+    } else {
+        "stacks:update_no_change"
     })
 }
 

@@ -1,4 +1,4 @@
-//! What happened to stacks.
+//! Events of stacks.
 
 use super::show::{members, wrapped};
 use super::stacks::gone;
@@ -98,7 +98,7 @@ async fn page(
     };
     let mut events = request.service().events(&wanted).await?;
     if by_type {
-        // Within a page: types are few, and whoever sorts by them reads all.
+        // The order holds within a page: a client that sorts by type reads all events.
         events.sort_by(|a, b| a.kind.cmp(&b.kind));
         if descending {
             events.reverse();
@@ -107,7 +107,7 @@ async fn page(
     Ok(events)
 }
 
-/// What is shown of an event wherever it is listed.
+/// The members of an event in a list.
 pub(crate) fn listed(
     request: &Request,
     stack: &StackRow,
@@ -134,7 +134,7 @@ pub(crate) fn listed(
     ])
 }
 
-/// The stacks of a stream by their ids, with those that came since.
+/// The stacks of a stream, with new nested ones.
 pub(crate) async fn refreshed(
     request: &Request,
     stack: &StackRow,

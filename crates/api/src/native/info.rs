@@ -1,4 +1,4 @@
-//! What there is to know of the service itself.
+//! Information about the service itself.
 
 use super::show::wrapped;
 use super::stack_body::StackBody;
@@ -11,7 +11,7 @@ use kiln_engine::time::Time;
 use kiln_template::Value;
 use std::sync::Arc;
 
-/// The errors that validation can be told to pass over.
+/// The errors that a validation may ignore.
 const IGNORABLE: [&str; 1] = ["99001"];
 
 pub(crate) async fn build(request: Request) -> Result<Response, Fault> {
@@ -60,7 +60,7 @@ pub(crate) async fn validate(request: Request) -> Result<Response, Fault> {
             return Err(Fault::bad(format!("Invalid codes in ignore_errors : {codes}")));
         }
     }
-    let stack_request = StackBody { request: &request }.looked_at().await?;
+    let stack_request = StackBody { request: &request }.to_validate().await?;
     let requester = request.requester();
     let (report, _) = request.service().validate(&requester, &stack_request).await?;
     let Value::Map(described) = report.describe() else { return Ok(Response::ok(&Value::Null)) };

@@ -12,7 +12,7 @@ pub(crate) async fn by_name(request: Request) -> Result<Response, Fault> {
     Ok(redirect(&request, url))
 }
 
-/// `arn:openstack:heat::PROJECT:stacks/NAME/ID[/PATH]` says it all.
+/// Redirects to the stack of `arn:openstack:heat::PROJECT:stacks/NAME/ID[/PATH]`.
 pub(crate) async fn by_arn(request: Request) -> Result<Response, Fault> {
     let arn = request.part("arn");
     let bad =

@@ -1,4 +1,4 @@
-//! What making or changing a stack would do.
+//! Previews of the creation or update of a stack.
 
 use super::show::{members, output, texts, wrapped};
 use super::stack_body::StackBody;
@@ -49,9 +49,10 @@ pub(crate) async fn create(request: Request) -> Result<Response, Fault> {
 
 /// The resources of a stack; in place of one that holds a nested stack, those of that stack.
 fn nested_lists(request: &Request, forecasts: &[Forecast]) -> Value {
-    Value::list(forecasts.iter().map(|forecast| match forecast.is_nested {
-        true => nested_lists(request, &forecast.inside),
-        false => {
+    Value::list(forecasts.iter().map(|forecast| {
+        if forecast.is_nested {
+            nested_lists(request, &forecast.inside)
+        } else {
             let mut shown = element(request, &forecast.resource, None);
             let properties = Value::Map(Arc::new(forecast.resource.properties.clone()));
             shown.insert("properties".into(), properties);

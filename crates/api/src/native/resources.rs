@@ -57,9 +57,9 @@ pub(crate) async fn index(request: Request) -> Result<Response, Fault> {
         Ok(shown)
     };
     let shown = match with_detail {
-        // Attributes are in what lists do without.
-        true => request.look(TreePart::All, show).await?,
-        false => request.look(TreePart::Resources, show).await?,
+        // Attributes are in the part of a tree that lists do not read.
+        true => request.read(TreePart::All, show).await?,
+        false => request.read(TreePart::Resources, show).await?,
     };
     Ok(Response::ok(&wrapped("resources", Value::list(shown))))
 }
@@ -78,7 +78,7 @@ fn listed(
     Value::Map(Arc::new(shown))
 }
 
-/// Whether a resource is one of those that are asked for.
+/// Whether a resource passes the filters of the query.
 fn passes(request: &Request, seen: &StackView<'_>, found: &ResourceView) -> Result<bool, Fault> {
     let query = &request.query;
     let any = |name: &'static str, holds: &dyn Fn(&str) -> bool| {
@@ -123,7 +123,7 @@ pub(crate) async fn show(request: Request) -> Result<Response, Fault> {
         shown.extend(details(seen, &found, &wanted));
         Ok(shown)
     };
-    let shown = request.look_now(name, show).await?;
+    let shown = request.read_live(name, show).await?;
     Ok(Response::ok(&wrapped("resource", Value::Map(Arc::new(shown)))))
 }
 
@@ -138,13 +138,14 @@ pub(crate) async fn metadata(request: Request) -> Result<Response, Fault> {
     Ok(tagged(&request, &metadata))
 }
 
-/// Metadata with its tag; no more than the tag for those who know it.
+/// Metadata with its tag; the tag alone for a client that knows the metadata.
 pub(super) fn tagged(request: &Request, metadata: &Metadata) -> Response {
-    let answer = match request.known.as_deref() == Some(metadata.tag.as_str()) {
-        true => Response::unchanged(),
-        false => Response::ok(&wrapped("metadata", metadata.value.clone())),
+    let response = if request.known.as_deref() == Some(metadata.tag.as_str()) {
+        Response::not_modified()
+    } else {
+        Response::ok(&wrapped("metadata", metadata.value.clone()))
     };
-    answer.with(ETAG, metadata.tag.as_str()).with(WAIT_HEADER, MAX_WAIT_SECS.to_string())
+    response.with(ETAG, metadata.tag.as_str()).with(WAIT_HEADER, MAX_WAIT_SECS.to_string())
 }
 
 /// The server that a resource is, if it is one.
@@ -153,20 +154,19 @@ pub(crate) fn server_of(seen: &StackView<'_>, found: &ResourceView) -> Option<Ar
     found.physical_id.clone().filter(|_| is_server)
 }
 
-/// Lets a user of the stack read its own resource alone, and everybody else whatever there is.
+/// Restricts a stack user to its own resource.
 fn check_guest(request: &Request, seen: &StackView<'_>, found: &ResourceView) -> Result<(), Fault> {
     let is_guest = request.app.options.is_guest(&request.caller);
-    match is_guest && !seen.may_be_read_by(found, &request.caller.user_id) {
-        true => {
-            let message = "You are not authorized to use this action.";
-            Err(RequestError::new(ErrorType::Forbidden, message).into())
-        }
-        false => Ok(()),
+    if is_guest && !seen.may_be_read_by(found, &request.caller.user_id) {
+        let message = "You are not authorized to use this action.";
+        Err(RequestError::new(ErrorType::Forbidden, message).into())
+    } else {
+        Ok(())
     }
 }
 
-/// Something of a resource, and its metadata with what is to be applied there. A user of the stack reads its
-/// own alone, and sees what is hidden from others: it is there for them.
+/// A part of a resource, and its metadata with the configurations that its server has to apply. A stack user reads its
+/// own resource alone, and sees the hidden values that are meant for it.
 pub(crate) async fn with_metadata<T>(
     request: &Request,
     stack: &StackRow,
@@ -181,11 +181,11 @@ pub(crate) async fn with_metadata<T>(
         Ok((show(stack, seen, &found), seen.metadata(&found), server))
     };
     let (shown, mut metadata, server) =
-        request.look_at(stack, TreePart::Resource(name), read).await?;
+        request.read_stack(stack, TreePart::Resource(name), read).await?;
     if let (Some(server), Value::Map(members)) = (server, &mut metadata) {
         let configs = request.service().server_configs(&request.requester(), &server).await?;
         if !configs.is_empty() {
-            let configs = configs.iter().map(|kept| config(kept).exposed());
+            let configs = configs.iter().map(|stored| config(stored).exposed());
             Arc::make_mut(members).insert("deployments".into(), Value::list(configs));
         }
     }

@@ -8,13 +8,10 @@ use kiln_template::Value;
 use kiln_template::value::Members;
 use std::sync::Arc;
 
-/// What is shown of a stack wherever it is listed.
+/// The members of a stack in a list.
 pub(crate) fn listed(request: &Request, stack: &StackRow) -> Members {
     let mut shown = beginning(request, stack, "".into());
-    let tags = match stack.tags.is_empty() {
-        true => Value::Null,
-        false => tags(stack),
-    };
+    let tags = if stack.tags.is_empty() { Value::Null } else { tags(stack) };
     shown.extend(end(stack, tags));
     shown
 }
@@ -97,7 +94,7 @@ pub(crate) fn output(output: &OutputView) -> Value {
         ("description", output.description.clone()),
     ]);
     match &output.value {
-        // Whoever writes an output wants its value to be told, also if it is a hidden one.
+        // The author of a template asks for the value to be shown, even if it is hidden elsewhere.
         Ok(value) => _ = shown.insert("output_value".into(), value.exposed()),
         Err(message) => {
             shown.insert("output_value".into(), Value::Null);
@@ -140,7 +137,7 @@ pub(crate) fn resource(
     shown
 }
 
-/// The parts of a resource that are only shown if asked for.
+/// The details of a resource, which are shown on demand.
 pub(crate) fn details(
     view: &StackView<'_>,
     resource: &ResourceView,

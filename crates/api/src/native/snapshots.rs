@@ -28,8 +28,7 @@ fn shown(row: &SnapshotRow) -> Result<Value, Fault> {
     ]))))
 }
 
-/// What a snapshot keeps. When it is taken, the last that was done with the stack was to take it; what is
-/// only of use to us is not shown.
+/// The data of a snapshot. Its action is that of taking it; members for internal use are not shown.
 fn as_taken(row: &SnapshotRow, data: Value) -> Value {
     let Value::Map(mut data) = data else { return data };
     let shown = Arc::make_mut(&mut data);
@@ -74,7 +73,7 @@ pub(crate) async fn delete(request: Request) -> Result<Response, Fault> {
         .service()
         .delete_snapshot(&request.requester(), &stack, request.part("snapshot_id"))
         .await?;
-    Ok(Response::nothing())
+    Ok(Response::no_content())
 }
 
 pub(crate) async fn restore(request: Request) -> Result<Response, Fault> {

@@ -11,13 +11,13 @@ use kiln_template::Value;
 use std::sync::Arc;
 use uuid::Uuid;
 
-pub(crate) fn config(kept: &SoftwareObject) -> Value {
-    let part = |name: &str| kept.get(name);
+pub(crate) fn config(stored: &SoftwareObject) -> Value {
+    let part = |name: &str| stored.get(name);
     Value::Map(Arc::new(members([
-        ("id", kept.row.id.to_string().into()),
+        ("id", stored.row.id.to_string().into()),
         ("name", part("name")),
         ("group", part("group")),
-        ("creation_time", moment(kept.row.created)),
+        ("creation_time", moment(stored.row.created)),
         ("config", part("config")),
         ("inputs", part("inputs")),
         ("outputs", part("outputs")),
@@ -39,15 +39,15 @@ pub(crate) async fn list_configs(request: Request) -> Result<Response, Fault> {
     let mut requester = request.requester();
     requester.is_admin |= is_global;
     let configs = request.service().configs(&requester, marker, limit).await?;
-    let shown = configs.iter().map(|kept| {
+    let shown = configs.iter().map(|stored| {
         let mut shown = members([
-            ("id", Value::from(kept.row.id.to_string())),
-            ("name", kept.get("name")),
-            ("group", kept.get("group")),
-            ("creation_time", moment(kept.row.created)),
+            ("id", Value::from(stored.row.id.to_string())),
+            ("name", stored.get("name")),
+            ("group", stored.get("group")),
+            ("creation_time", moment(stored.row.created)),
         ]);
         if request.is_admin {
-            shown.insert("project".into(), Value::Text(kept.row.project.clone()));
+            shown.insert("project".into(), Value::Text(stored.row.project.clone()));
         }
         Value::Map(Arc::new(shown))
     });
@@ -55,35 +55,35 @@ pub(crate) async fn list_configs(request: Request) -> Result<Response, Fault> {
 }
 
 pub(crate) async fn create_config(request: Request) -> Result<Response, Fault> {
-    let kept = request.service().create_config(&request.requester(), request.object()?).await?;
-    Ok(Response::ok(&wrapped("software_config", config(&kept))))
+    let stored = request.service().create_config(&request.requester(), request.object()?).await?;
+    Ok(Response::ok(&wrapped("software_config", config(&stored))))
 }
 
 pub(crate) async fn show_config(request: Request) -> Result<Response, Fault> {
-    let kept =
+    let stored =
         request.service().config_by_id(&request.requester(), request.part("config_id")).await?;
-    Ok(Response::ok(&wrapped("software_config", config(&kept))))
+    Ok(Response::ok(&wrapped("software_config", config(&stored))))
 }
 
 pub(crate) async fn delete_config(request: Request) -> Result<Response, Fault> {
     request.service().delete_config(&request.requester(), request.part("config_id")).await?;
-    Ok(Response::nothing())
+    Ok(Response::no_content())
 }
 
-fn deployment(kept: &SoftwareObject) -> Value {
-    let config = kept.row.uses.map(|id| Value::from(id.to_string()));
+fn deployment(stored: &SoftwareObject) -> Value {
+    let config = stored.row.uses.map(|id| Value::from(id.to_string()));
     let mut shown = members([
-        ("id", kept.row.id.to_string().into()),
-        ("server_id", Value::Text(kept.row.subject.clone())),
+        ("id", stored.row.id.to_string().into()),
+        ("server_id", Value::Text(stored.row.subject.clone())),
         ("config_id", config.unwrap_or_default()),
-        ("input_values", kept.get("input_values")),
-        ("output_values", kept.get("output_values")),
-        ("action", kept.get("action")),
-        ("status", kept.get("status")),
-        ("status_reason", kept.get("status_reason")),
-        ("creation_time", moment(kept.row.created)),
+        ("input_values", stored.get("input_values")),
+        ("output_values", stored.get("output_values")),
+        ("action", stored.get("action")),
+        ("status", stored.get("status")),
+        ("status_reason", stored.get("status_reason")),
+        ("creation_time", moment(stored.row.created)),
     ]);
-    if let Some(updated) = kept.row.updated {
+    if let Some(updated) = stored.row.updated {
         shown.insert("updated_time".into(), moment(updated));
     }
     Value::Map(Arc::new(shown))
@@ -96,21 +96,22 @@ pub(crate) async fn list_deployments(request: Request) -> Result<Response, Fault
 }
 
 pub(crate) async fn create_deployment(request: Request) -> Result<Response, Fault> {
-    let kept = request.service().create_deployment(&request.requester(), request.object()?).await?;
-    Ok(Response::ok(&wrapped("software_deployment", deployment(&kept))))
+    let stored =
+        request.service().create_deployment(&request.requester(), request.object()?).await?;
+    Ok(Response::ok(&wrapped("software_deployment", deployment(&stored))))
 }
 
 pub(crate) async fn show_deployment(request: Request) -> Result<Response, Fault> {
-    let kept =
+    let stored =
         request.service().deployment(&request.requester(), request.part("deployment_id")).await?;
-    Ok(Response::ok(&wrapped("software_deployment", deployment(&kept))))
+    Ok(Response::ok(&wrapped("software_deployment", deployment(&stored))))
 }
 
 pub(crate) async fn update_deployment(request: Request) -> Result<Response, Fault> {
     let id = request.part("deployment_id");
-    let kept =
+    let stored =
         request.service().update_deployment(&request.requester(), id, request.object()?).await?;
-    Ok(Response::ok(&wrapped("software_deployment", deployment(&kept))))
+    Ok(Response::ok(&wrapped("software_deployment", deployment(&stored))))
 }
 
 pub(crate) async fn delete_deployment(request: Request) -> Result<Response, Fault> {
@@ -118,7 +119,7 @@ pub(crate) async fn delete_deployment(request: Request) -> Result<Response, Faul
         .service()
         .delete_deployment(&request.requester(), request.part("deployment_id"))
         .await?;
-    Ok(Response::nothing())
+    Ok(Response::no_content())
 }
 
 pub(crate) async fn metadata(request: Request) -> Result<Response, Fault> {
@@ -126,8 +127,8 @@ pub(crate) async fn metadata(request: Request) -> Result<Response, Fault> {
     let server = request.part("server_id");
     let read = || async {
         let configs = request.service().server_configs(&request.requester(), server).await?;
-        // Whoever applies them needs what is hidden from others.
-        let configs = configs.iter().map(|kept| config(kept).exposed());
+        // The server that applies the configurations needs the hidden values.
+        let configs = configs.iter().map(|stored| config(stored).exposed());
         Ok((Some(server.into()), Value::list(configs)))
     };
     let metadata = long_poll::wait_for_change(

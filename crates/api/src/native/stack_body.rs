@@ -1,4 +1,4 @@
-//! What a request says of the stack that it wants.
+//! The stack that a request describes.
 
 use crate::fault::Fault;
 use crate::query::count;
@@ -63,8 +63,8 @@ impl StackBody<'_> {
         Ok(stack_request)
     }
 
-    /// A stack that is only looked at.
-    pub(crate) async fn looked_at(&self) -> Result<StackRequest, Fault> {
+    /// A stack that is only validated.
+    pub(crate) async fn to_validate(&self) -> Result<StackRequest, Fault> {
         let stack_request = self.stack_request().await?;
         match stack_request.template {
             TemplateSource::Missing => Err(Fault::bad("No template specified")),
@@ -101,10 +101,8 @@ impl StackBody<'_> {
             Some(Value::List(names)) => names.iter().filter_map(Value::as_text).cloned().collect(),
             Some(_) => return Err(Fault::malformed()),
         };
-        let environment = match environment_files.is_empty() {
-            true => self.environment()?,
-            false => Environment::default(),
-        };
+        let environment =
+            if environment_files.is_empty() { self.environment()? } else { Environment::default() };
         Ok(StackRequest {
             template: TemplateSource::Missing,
             environment,
@@ -151,15 +149,15 @@ impl StackBody<'_> {
     }
 
     fn parameters(&self) -> Result<SuppliedValues, Fault> {
-        let Some(given) = self.request.body.as_deref().and_then(|body| body.get("parameters"))
+        let Some(parameters) = self.request.body.as_deref().and_then(|body| body.get("parameters"))
         else {
             return Ok(SuppliedValues::new());
         };
-        let given = given.as_map().ok_or_else(Fault::malformed)?;
-        Ok(given.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect())
+        let parameters = parameters.as_map().ok_or_else(Fault::malformed)?;
+        Ok(parameters.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect())
     }
 
-    /// The files that came along, and those in the container that is named.
+    /// The files of the request, and those of the container that it names.
     async fn all_files(&self) -> Result<Files, Fault> {
         let files = self.files()?;
         match self.request.field("files_container") {
@@ -215,7 +213,7 @@ impl StackBody<'_> {
     }
 }
 
-/// What a former stack left behind, as text.
+/// The data of the stack to adopt, as text.
 pub(crate) fn adopt_data(request: &Request) -> Result<Option<Arc<str>>, Fault> {
     match request.field("adopt_stack_data") {
         None => Ok(None),

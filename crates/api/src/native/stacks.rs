@@ -70,19 +70,19 @@ pub(crate) async fn index(request: Request) -> Result<Response, Fault> {
         }
         Value::Map(Arc::new(shown))
     });
-    let mut answer = members([("stacks", Value::list(shown))]);
+    let mut body = members([("stacks", Value::list(shown))]);
     if let (Some(limit), Some(last)) = (limit, page.stacks.last())
         && page.stacks.len() as u64 == limit
     {
         let query = request.query.with("marker", &last.id.to_string());
         let project = request.part("tenant_id");
         let next = link("next", format!("{}/{project}/stacks?{query}", request.base));
-        answer.insert("links".into(), Value::list([next]));
+        body.insert("links".into(), Value::list([next]));
     }
     if let Some(count) = page.count {
-        answer.insert("count".into(), i64::try_from(count).unwrap_or(i64::MAX).into());
+        body.insert("count".into(), i64::try_from(count).unwrap_or(i64::MAX).into());
     }
-    Ok(Response::ok(&Value::Map(Arc::new(answer))))
+    Ok(Response::ok(&Value::Map(Arc::new(body))))
 }
 
 pub(crate) async fn detail(request: Request) -> Result<Response, Fault> {
@@ -92,7 +92,7 @@ pub(crate) async fn detail(request: Request) -> Result<Response, Fault> {
     Ok(Response::ok(&wrapped("stacks", Value::list(shown))))
 }
 
-/// What to list; nothing if it is asked for states that there are not.
+/// The query of a list; none if it names an unknown state.
 fn stack_query(request: &Request) -> Result<Option<StackQuery>, Fault> {
     let query = &request.query;
     let sort = query
@@ -145,12 +145,12 @@ fn stack_query(request: &Request) -> Result<Option<StackQuery>, Fault> {
     }))
 }
 
-/// What stacks are asked for by that no index knows.
+/// The filters of a list that no index supports.
 fn sieve(request: &Request) -> PostFilter {
     let flags = request.query.all("disable_rollback").filter_map(|text| match text {
         text if text.eq_ignore_ascii_case("true") => Some(true),
         text if text.eq_ignore_ascii_case("false") => Some(false),
-        // The reference compares numbers, and what is no number is zero.
+        // The reference compares numbers, and takes other texts for zero.
         text => match leading_number(text) {
             0 => Some(false),
             1 => Some(true),
@@ -212,7 +212,7 @@ pub(crate) async fn show(request: Request) -> Result<Response, Fault> {
     let part = if with_outputs { TreePart::Outputs } else { TreePart::Stack };
     let show =
         |stack: &StackRow, seen: &StackView<'_>| Ok(detailed(&request, stack, seen, with_outputs));
-    let shown = request.look(part, show).await?;
+    let shown = request.read(part, show).await?;
     Ok(Response::ok(&wrapped("stack", Value::Map(Arc::new(shown)))))
 }
 
@@ -222,17 +222,17 @@ pub(crate) fn gone(stack: &StackRow) -> Fault {
 }
 
 pub(crate) async fn template(request: Request) -> Result<Response, Fault> {
-    let template = request.look(TreePart::Stack, |_, seen| Ok(seen.template())).await?;
+    let template = request.read(TreePart::Stack, |_, seen| Ok(seen.template())).await?;
     Ok(Response::ok(&template))
 }
 
 pub(crate) async fn environment(request: Request) -> Result<Response, Fault> {
-    let environment = request.look(TreePart::Stack, |_, seen| Ok(seen.environment())).await?;
+    let environment = request.read(TreePart::Stack, |_, seen| Ok(seen.environment())).await?;
     Ok(Response::ok(&super::show::environment(&environment)))
 }
 
 pub(crate) async fn files(request: Request) -> Result<Response, Fault> {
-    let recipe = request.look(TreePart::Stack, |_, seen| Ok(seen.recipe().clone())).await?;
+    let recipe = request.read(TreePart::Stack, |_, seen| Ok(seen.recipe().clone())).await?;
     let files = recipe.files.iter();
     let files = files.map(|(name, text)| (name.clone(), Value::Text(text.clone())));
     Ok(Response::ok(&Value::map(files)))
@@ -240,7 +240,8 @@ pub(crate) async fn files(request: Request) -> Result<Response, Fault> {
 
 pub(crate) async fn outputs(request: Request) -> Result<Response, Fault> {
     let stack = request.live_stack().await?;
-    let names = request.look_at(&stack, TreePart::Stack, |_, seen| Ok(seen.output_names())).await?;
+    let names =
+        request.read_stack(&stack, TreePart::Stack, |_, seen| Ok(seen.output_names())).await?;
     let outputs = names.into_iter().map(|(name, description)| {
         Value::map([("output_key", Value::Text(name)), ("description", description)])
     });
@@ -250,7 +251,8 @@ pub(crate) async fn outputs(request: Request) -> Result<Response, Fault> {
 pub(crate) async fn show_output(request: Request) -> Result<Response, Fault> {
     let stack = request.live_stack().await?;
     let name = request.part("output_key");
-    let found = request.look_at(&stack, TreePart::Outputs, |_, seen| Ok(seen.output(name))).await?;
+    let found =
+        request.read_stack(&stack, TreePart::Outputs, |_, seen| Ok(seen.output(name))).await?;
     let found = found.ok_or_else(|| {
         Fault::new(ErrorType::NotFound, format!("Specified output key {name} not found."))
     })?;
@@ -262,7 +264,7 @@ pub(crate) async fn show_output(request: Request) -> Result<Response, Fault> {
 pub(crate) async fn delete(request: Request) -> Result<Response, Fault> {
     let stack = request.stack().await?;
     request.service().delete(&stack).await?;
-    Ok(Response::nothing())
+    Ok(Response::no_content())
 }
 
 pub(crate) async fn abandon(request: Request) -> Result<Response, Fault> {

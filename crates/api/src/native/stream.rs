@@ -1,7 +1,7 @@
 //! Events as they happen: server-sent events, resumable by the id of the last one seen.
 //!
-//! The record is looked at again and again, so whoever loses the connection loses nothing, and an
-//! engine elsewhere is heard like one here. A stream ends when its stack has come to rest.
+//! The store is polled, so that a client that loses its connection loses no event, and events of other engines appear
+//! as well. A stream ends when its stack is no longer in progress.
 
 use super::events::{listed, refreshed};
 use crate::fault::Fault;
@@ -20,14 +20,14 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-/// How often the record is looked at.
-const LOOK: Duration = Duration::from_millis(100);
+/// How often the store is polled.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// A sign of life is sent after so many looks without an event.
-const QUIET_LOOKS: u32 = 150;
+/// A keep-alive is sent after this many polls without an event.
+const KEEP_ALIVE_POLLS: u32 = 150;
 
-/// So many events are sent at once.
-const AT_ONCE: u64 = 1000;
+/// How many events are sent at once.
+const MAX_EVENTS: u64 = 1000;
 
 pub(crate) async fn events(request: Request) -> Result<Response, Fault> {
     let stack = request.stack().await?;
@@ -41,10 +41,10 @@ pub(crate) async fn events(request: Request) -> Result<Response, Fault> {
         let text: String = receive.recv().await?;
         Some((Ok::<_, std::convert::Infallible>(text), receive))
     }));
-    Ok(Response::of("text/event-stream", body))
+    Ok(Response::with_body("text/event-stream", body))
 }
 
-/// Sends events until the stack rests, or nobody listens any more.
+/// Sends events until the stack is no longer in progress, or the client has disconnected.
 async fn follow(
     request: Request,
     stack: StackRow,
@@ -52,12 +52,12 @@ async fn follow(
     mut marker: Option<EventId>,
     send: mpsc::Sender<String>,
 ) {
-    let mut quiet = 0;
+    let mut idle_polls = 0;
     loop {
         // The state is read before the events: what led to it is among them.
         let Ok((stacks, by_id)) = refreshed(&request, &stack, depth).await else { return };
-        let is_at_rest = stacks.first().is_none_or(|it| it.state.status != Status::InProgress);
-        let query = EventQuery { marker, limit: Some(AT_ONCE), ..Service::events_of(&stacks) };
+        let is_idle = stacks.first().is_none_or(|it| it.state.status != Status::InProgress);
+        let query = EventQuery { marker, limit: Some(MAX_EVENTS), ..Service::events_of(&stacks) };
         let Ok(events) = request.service().events(&query).await else { return };
         let mut text = String::new();
         for event in &events {
@@ -69,13 +69,13 @@ async fn follow(
             marker = Some(event.id);
         }
         if events.is_empty() {
-            if is_at_rest {
+            if is_idle {
                 let state = stacks.first().map(|it| it.state.to_string()).unwrap_or_default();
                 _ = send.send(format!("event: rest\ndata: \"{state}\"\n\n")).await;
                 return;
             }
-            quiet += 1;
-            if quiet % QUIET_LOOKS == 0 {
+            idle_polls += 1;
+            if idle_polls % KEEP_ALIVE_POLLS == 0 {
                 text.push_str(": still here\n\n");
             }
         }
@@ -86,7 +86,7 @@ async fn follow(
             return;
         }
         if events.is_empty() {
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 }

@@ -18,7 +18,7 @@ use kiln_template::value::Members;
 use kiln_template::version::{self, Dialect, Position};
 use std::sync::Arc;
 
-/// The states of support that clients may ask for.
+/// The support statuses that clients may filter by.
 const STATUSES: [&str; 5] = ["UNKNOWN", "SUPPORTED", "DEPRECATED", "UNSUPPORTED", "HIDDEN"];
 
 // --- types ---
@@ -55,12 +55,15 @@ pub(crate) async fn index(request: Request) -> Result<Response, Fault> {
             && is_served(&request, kind)
     };
     let types = request.service().config().types.iter().filter(is_listed);
-    let shown = types.map(|kind| match with_description {
-        false => Value::from(kind.name()),
-        true => Value::map([
-            ("resource_type", Value::from(kind.name())),
-            ("description", Value::from(&*kind.schema.about)),
-        ]),
+    let shown = types.map(|kind| {
+        if with_description {
+            Value::map([
+                ("resource_type", Value::from(kind.name())),
+                ("description", Value::from(&*kind.schema.about)),
+            ])
+        } else {
+            Value::from(kind.name())
+        }
     });
     Ok(Response::ok(&wrapped("resource_types", Value::list(shown))))
 }
@@ -116,7 +119,7 @@ pub(crate) async fn schema(request: Request) -> Result<Response, Fault> {
     Ok(Response::ok(&Value::Map(Arc::new(shown))))
 }
 
-/// What the attribute tells that nearly every type has.
+/// The description of the attribute `show`, which nearly every type has.
 const SHOW: &str = "All that the service knows of the object.";
 
 /// Whether a type has that attribute without declaring it.
@@ -227,7 +230,7 @@ fn initial_template(schema: &TypeSchema, dialect: Dialect) -> Value {
     let usable: Vec<&Property> =
         schema.properties.iter().filter(|it| it.implemented).filter(is_shown).collect();
     let parameters = usable.iter().map(|it| (it.name.to_string(), parameter(it, dialect)));
-    let properties = usable.iter().map(|it| (it.name.to_string(), given(it, dialect)));
+    let properties = usable.iter().map(|it| (it.name.to_string(), property_value(it, dialect)));
     let output = |attribute: &str, about: &str| {
         let value = match dialect {
             Dialect::Cfn => ("Fn::GetAtt", "Value", "Description"),
@@ -347,8 +350,8 @@ fn cfn_rule(constraint: &Constraint, tell: &mut dyn FnMut(&str, Value)) {
     }
 }
 
-/// What the resource's property is given.
-fn given(property: &Property, dialect: Dialect) -> Value {
+/// The value of a property in the template.
+fn property_value(property: &Property, dialect: Dialect) -> Value {
     let name = Value::from(&*property.name);
     match dialect {
         Dialect::Hot => Value::map([("get_param", name)]),

@@ -25,7 +25,7 @@ const FLAGS: [&str; 10] = [
 ];
 
 /// The document.
-pub fn document() -> Value {
+pub(crate) fn document() -> Value {
     let mut paths: Vec<(String, Members)> = Vec::new();
     for route in ROUTES {
         for path in written_out(route.path) {
@@ -122,7 +122,7 @@ fn parameter(place: &str, name: &str) -> Value {
     ])
 }
 
-/// What a request may carry.
+/// The body of a request.
 fn body(route: &Route) -> Value {
     let any = || object([("description", "Anything.".into())]);
     let kind = |kind: &str| object([("type", Value::from(kind))]);

@@ -1,7 +1,7 @@
-//! What the answers look like: a table of objects, and which route answers with which.
+//! The schemas of responses.
 
 use super::{list, members, object};
-use crate::routes::Route;
+use crate::routes::{ResponseBody, Route};
 use kiln_template::Value;
 use kiln_template::value::Members;
 use std::sync::Arc;
@@ -79,53 +79,14 @@ const SHAPES: [Shape; 15] = [
     ]),
 ];
 
-/// What a route answers with if all goes well: an object under a name, several of them (`*`), or a kind
-/// alone. Nothing for an answer that only says that it is one.
-fn shape(route: &Route) -> Option<(&'static str, &'static str)> {
-    let path = route.path.strip_prefix("/{tenant_id}").unwrap_or(route.path);
-    let path = path.strip_prefix("/stacks/{stack_name}/{stack_id}").unwrap_or(path);
-    Some(match (route.method, path) {
-        (_, "/validate") => ("", "Validation"),
-        (_, "/resource_types") => ("resource_types", "any*"),
-        (_, "/template_versions") => ("template_versions", "map*"),
-        (_, "/template_versions/{template_version}/functions") => ("template_functions", "map*"),
-        ("GET", "/stacks" | "/stacks/detail") => ("stacks", "ListedStack*"),
-        ("POST", "/stacks") => ("stack", "NewStack"),
-        ("POST", "/stacks/preview") | ("GET", "") => ("stack", "Stack"),
-        (_, "/preview") => ("resource_changes", "Changes"),
-        ("POST", "/snapshots") => ("", "Snapshot"),
-        (_, "/snapshots") => ("snapshots", "Snapshot*"),
-        ("GET", "/snapshots/{snapshot_id}") => ("snapshot", "Snapshot"),
-        (_, "/outputs") => ("outputs", "ListedOutput*"),
-        (_, "/outputs/{output_key}") => ("output", "Output"),
-        (_, "/abandon" | "/export") => ("", "Document"),
-        ("GET", "/resources") => ("resources", "Resource*"),
-        ("GET", "/resources/{resource_name}") => ("resource", "Resource"),
-        (_, "/resources/{resource_name}/metadata") => ("metadata", "any"),
-        (_, "/events" | "/resources/{resource_name}/events") => ("events", "Event*"),
-        (_, "/resources/{resource_name}/events/{event_id}") => ("event", "Event"),
-        ("GET", "/software_configs") => ("software_configs", "ListedConfig*"),
-        (_, "/software_configs" | "/software_configs/{config_id}") => ("software_config", "Config"),
-        ("GET", "/software_deployments") => ("software_deployments", "Deployment*"),
-        (_, "/software_deployments/metadata/{server_id}") => ("metadata", "Config*"),
-        (_, "/software_deployments" | "/software_deployments/{deployment_id}") => {
-            ("software_deployment", "Deployment")
-        }
-        (_, "/services") => ("services", "map*"),
-        ("GET", _) => ("", "map"),
-        // Actions, signals and marks answer with null.
-        _ => return None,
-    })
-}
-
-/// What a route answers with if all goes well, by content type.
+/// The successful response of a route, by content type.
 pub(super) fn content(route: &Route) -> Value {
-    let is_text = matches!(route.success, 202 | 302);
-    let schema = match shape(route) {
-        _ if is_text => object([("type", "object".into())]),
-        None => object([("nullable", true.into())]),
-        Some(("", what)) => kind(what),
-        Some((name, what)) => object([
+    let is_text = route.response == ResponseBody::Text;
+    let schema = match route.response {
+        ResponseBody::Text => object([("type", "object".into())]),
+        ResponseBody::Empty | ResponseBody::Null => object([("nullable", true.into())]),
+        ResponseBody::Value(what) => kind(what),
+        ResponseBody::Member(name, what) => object([
             ("type", "object".into()),
             ("required", Value::list([name.into()])),
             ("properties", object([(name, kind(what))])),
@@ -200,7 +161,10 @@ mod tests {
     #[test]
     fn every_answer_is_of_a_known_kind() {
         let words = ["any", "list", "text", "time", "flag", "count", "map"];
-        let of_routes = ROUTES.iter().filter_map(|route| Some(shape(route)?.1));
+        let of_routes = ROUTES.iter().filter_map(|route| match route.response {
+            ResponseBody::Value(what) | ResponseBody::Member(_, what) => Some(what),
+            _ => None,
+        });
         let of_shapes = SHAPES.iter().flat_map(|(_, parts)| parts.iter().map(|(_, what)| *what));
         for what in of_routes.chain(of_shapes) {
             let what = what.trim_end_matches(['*', '?']);
@@ -212,7 +176,19 @@ mod tests {
     #[test]
     fn every_route_that_shows_something_says_what() {
         for route in ROUTES.iter().filter(|route| route.method == "GET" && route.success == 200) {
-            assert!(shape(route).is_some(), "{} {}", route.method, route.path);
+            let is_typed =
+                matches!(route.response, ResponseBody::Value(_) | ResponseBody::Member(..));
+            assert!(is_typed, "{} {}", route.method, route.path);
+        }
+    }
+
+    #[test]
+    fn bodies_go_with_their_statuses() {
+        for route in ROUTES {
+            let is_empty = route.response == ResponseBody::Empty;
+            let is_text = route.response == ResponseBody::Text;
+            assert_eq!(is_empty, route.success == 204, "{} {}", route.method, route.path);
+            assert_eq!(is_text, matches!(route.success, 202 | 302), "{}", route.path);
         }
     }
 }

@@ -1,19 +1,19 @@
-//! The rules that hold unless an operator says otherwise: one row each, sorted within their API.
+//! The default rules, one row each, sorted within their API.
 
 use crate::caller::Scope;
 
 /// A rule as it is built in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Builtin {
-    /// Its name: what is done, with the API or the noun before the colon.
+    /// The name of the rule: the API or the noun, a colon, and the action.
     pub name: &'static str,
-    /// What it asks.
+    /// The check.
     pub check: &'static str,
-    /// What it asked formerly, and may ask instead where new defaults are not enforced.
+    /// The deprecated check, which suffices where new defaults are not enforced.
     pub deprecated: Option<&'static str>,
-    /// What a token must be for; empty if that does not matter.
+    /// The scopes of tokens; empty if any will do.
     pub scopes: &'static [Scope],
-    /// What it lets people do.
+    /// What the rule allows, in a sentence.
     pub about: &'static str,
 }
 
@@ -53,12 +53,12 @@ const fn base(name: &'static str, check: &'static str, about: &'static str) -> B
     Builtin { name, check, deprecated: None, scopes: ANY, about }
 }
 
-/// What everybody in the project may.
+/// The check for all roles of the project.
 const fn reader(name: &'static str, about: &'static str) -> Builtin {
     row(name, READER, Some(NO_STACK_USER), about)
 }
 
-/// What those in the project may who may change something.
+/// The check for roles of the project that may change something.
 const fn member(name: &'static str, about: &'static str) -> Builtin {
     row(name, MEMBER, Some(NO_STACK_USER), about)
 }
@@ -73,7 +73,7 @@ const fn guarded(name: &'static str) -> Builtin {
     row(name, PROJECT_ADMIN, None, "Have resources of this type.")
 }
 
-/// What the other rules are made of.
+/// The rules that other rules refer to.
 const BASE: &[Builtin] = &[
     base("allow_everybody", "", "Everybody."),
     base(

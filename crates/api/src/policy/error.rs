@@ -1,4 +1,4 @@
-//! What is wrong with a policy file, and the refusal of a request.
+//! Errors of policy files, and the refusal of a request.
 
 use kiln_template::source::Location;
 use std::fmt;
@@ -10,7 +10,7 @@ pub struct PolicyError {
     pub place: Option<Location>,
     /// The rule that it is in, if it is in one.
     pub rule: Option<String>,
-    /// What is wrong.
+    /// The message.
     pub message: String,
     /// What to do about it.
     pub help: String,
@@ -30,7 +30,7 @@ impl fmt::Display for PolicyError {
 
 impl std::error::Error for PolicyError {}
 
-/// A refusal: the caller may not do what the rule is for.
+/// The refusal of a request by a rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("You are not authorized to use {rule}.")]
 pub struct Forbidden {

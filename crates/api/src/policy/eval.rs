@@ -6,13 +6,13 @@ use super::rules::Rules;
 use super::target::Target;
 use crate::caller::{Caller, Scope};
 
-/// The attribute that stands for the rule which says who is an administrator.
+/// The attribute that refers to the rule for administrators.
 pub(super) const IS_ADMIN: &str = "is_admin";
 
-/// The rule that says who is an administrator.
+/// The rule for administrators.
 pub(super) const ADMIN_RULE: &str = "context_is_admin";
 
-/// Who asks, for what: what checks are held against.
+/// The caller and the target that checks are evaluated for.
 #[derive(Clone, Copy)]
 pub(super) struct Question<'a> {
     pub(super) rules: &'a Rules,
@@ -44,8 +44,8 @@ impl<'a> Question<'a> {
 
     /// Whether the caller has an attribute with a value.
     ///
-    /// What a caller does not have equals `None` where a rule says so itself, and no field of a target:
-    /// nobody without a project may have what is in no project.
+    /// An attribute that a caller lacks equals `None` in a rule, but no field of a target: a caller without a project
+    /// has no access to objects without one.
     fn has(&self, name: &str, pattern: &'a Pattern) -> bool {
         let Some(value) = pattern.fill(&self.target) else { return false };
         match attribute(self.caller, name) {
@@ -63,7 +63,7 @@ impl<'a> Question<'a> {
     }
 }
 
-/// What is known of a caller under a name.
+/// The attribute of a caller.
 enum Attribute<'a> {
     Unknown,
     Text(&'a str),
@@ -89,7 +89,7 @@ fn attribute<'a>(caller: &'a Caller, name: &str) -> Attribute<'a> {
     }
 }
 
-/// Whether rules may ask for an attribute of this name.
+/// Whether rules may use an attribute.
 pub(super) fn is_attribute(name: &str) -> bool {
     !matches!(attribute(&Caller::default(), name), Attribute::Unknown)
 }

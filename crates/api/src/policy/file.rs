@@ -12,7 +12,7 @@ use kiln_template::source::{Sources, Span};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Puts the rules of a file in place of those of the same name; gives warnings.
+/// Replaces the rules of the same names by those of a file; returns warnings.
 pub(super) fn replace(
     rules: &mut Rules,
     file: &str,
@@ -43,20 +43,19 @@ struct Reading {
 }
 
 impl Reading {
-    /// What the reader of documents found.
+    /// The findings of the parser.
     fn found(&mut self, finding: &Diagnostic) {
-        let told = PolicyError {
+        let error = PolicyError {
             place: finding.span().and_then(|span| self.sources.locate(span)),
             rule: None,
             message: finding.message.clone(),
-            help: match finding.is_error() {
-                true => {
-                    "write it as YAML or JSON: one line `\"rule\": \"check\"` for each rule".into()
-                }
-                false => "keep one of them".into(),
+            help: if finding.is_error() {
+                "write it as YAML or JSON: one line `\"rule\": \"check\"` for each rule".into()
+            } else {
+                "keep one of them".into()
             },
         };
-        if finding.is_error() { self.errors.push(told) } else { self.warnings.push(told) }
+        if finding.is_error() { self.errors.push(error) } else { self.warnings.push(error) }
     }
 
     fn entries<'a>(&mut self, document: &'a Node) -> &'a [Entry] {
@@ -73,11 +72,11 @@ impl Reading {
     }
 
     fn wrong(&mut self, at: Span, rule: Option<&str>, message: &str, help: &str) {
-        let error = self.told(at, rule, message.to_owned(), help);
+        let error = self.error(at, rule, message.to_owned(), help);
         self.errors.push(error);
     }
 
-    fn told(&self, at: Span, rule: Option<&str>, message: String, help: &str) -> PolicyError {
+    fn error(&self, at: Span, rule: Option<&str>, message: String, help: &str) -> PolicyError {
         PolicyError {
             place: self.sources.locate(at),
             rule: rule.map(str::to_owned),
@@ -86,7 +85,7 @@ impl Reading {
         }
     }
 
-    /// The check of a rule; nothing if something is wrong with it, which is told.
+    /// The check of a rule; none if it is invalid, which is reported.
     fn check(&mut self, entry: &Entry) -> Option<Check> {
         let Entry { key, value, .. } = entry;
         match &value.data {
@@ -188,7 +187,7 @@ impl Reading {
         }
     }
 
-    /// What can be used but is hardly meant.
+    /// A usable rule that is probably a mistake.
     fn doubts(&mut self, rules: &Rules, entries: &[Entry]) {
         let mut used = HashSet::new();
         for name in rules.names() {
@@ -208,7 +207,7 @@ impl Reading {
             if !known {
                 let message = "nothing asks for this rule".to_owned();
                 let help = "compare its name with the list of rules, or remove it";
-                self.warnings.push(self.told(entry.key_span, Some(&entry.key), message, help));
+                self.warnings.push(self.error(entry.key_span, Some(&entry.key), message, help));
             }
             rule.check.visit(&mut |leaf| {
                 let (message, help) = match leaf {
@@ -222,7 +221,7 @@ impl Reading {
                     }
                     _ => return,
                 };
-                self.warnings.push(self.told(entry.value.span, Some(&entry.key), message, help));
+                self.warnings.push(self.error(entry.value.span, Some(&entry.key), message, help));
             });
         }
     }

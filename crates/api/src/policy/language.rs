@@ -10,7 +10,7 @@ use std::fmt;
 /// Parentheses and `not`s may be nested so deep.
 const MAX_DEPTH: usize = 64;
 
-/// What a rule asks of whoever wants to do something.
+/// The check of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Check {
     /// Nothing: `@`, or no text at all.
@@ -19,7 +19,7 @@ pub enum Check {
     Never,
     /// A role, in whatever case: `role:member`.
     Role(Pattern),
-    /// What another rule asks: `rule:project_admin`.
+    /// Another rule: `rule:project_admin`.
     Rule(Box<str>),
     /// That something known of the caller has a value: `project_id:%(project_id)s`.
     Attribute(Box<str>, Pattern),
@@ -38,7 +38,7 @@ pub enum Check {
 pub struct Mistake {
     /// Where in the text, in bytes.
     pub at: usize,
-    /// What is wrong.
+    /// The message.
     pub message: String,
     /// What to write instead.
     pub help: &'static str,
@@ -103,7 +103,7 @@ impl Check {
     }
 }
 
-/// How to say that everybody may.
+/// The check that always holds.
 const ALLOW_ALL: &str = "write `@` to allow everybody, `!` to allow nobody";
 
 struct Parser<'a> {

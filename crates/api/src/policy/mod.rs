@@ -1,7 +1,6 @@
-//! Who may do what: rules in the language of oslo.policy, with defaults that operators can replace.
+//! The policy: rules in the language of oslo.policy, with defaults that operators can replace.
 //!
-//! Rules are read once. What has no rule is refused; what cannot be read is an error at the start, not a
-//! surprise later.
+//! Rules are read once. An action without a rule is refused; an invalid rule is an error at the start.
 
 pub mod defaults;
 mod error;
@@ -22,12 +21,12 @@ use eval::{ADMIN_RULE, Question};
 use language::Check;
 use rules::{Rule, Rules};
 
-/// What an operator decides about rules.
+/// The operator's options for rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Whether what a rule asked formerly no longer suffices.
+    /// Whether the deprecated default of a rule no longer suffices.
     pub enforce_new_defaults: bool,
-    /// Whether a token must be for what the rule is for: a project, mostly.
+    /// Whether the scope of a token must be that of the rule: a project, mostly.
     pub enforce_scope: bool,
 }
 
@@ -53,7 +52,7 @@ impl Policy {
 
     /// The rules as they are built in, under an operator's options.
     pub fn with(options: Options) -> Policy {
-        // All defaults can be read, as a test makes sure; what could not would refuse everybody.
+        // All defaults are valid, as a test makes sure; an invalid one would refuse everything.
         let read = |text| Check::parse(text).unwrap_or(Check::Never);
         let mut rules = Rules::default();
         for row in defaults::all() {
@@ -67,7 +66,7 @@ impl Policy {
         Policy { rules, options, warnings: Vec::new() }
     }
 
-    /// The rules with those of a `policy.yaml` or `policy.json` in place of the ones of the same name.
+    /// The built-in rules, replaced by those of a `policy.yaml` or `policy.json` with the same names.
     ///
     /// The name of the file is only for messages.
     pub fn load(file: &str, text: &str, options: Options) -> Result<Policy, Vec<PolicyError>> {
@@ -79,12 +78,12 @@ impl Policy {
         Ok(policy)
     }
 
-    /// What an operator should know of the file, though it can be used.
+    /// The warnings about the file.
     pub fn warnings(&self) -> &[PolicyError] {
         &self.warnings
     }
 
-    /// Whether a caller may do what a rule is for. What has no rule is refused.
+    /// Checks a rule for a caller. An action without a rule is refused.
     pub fn check(&self, rule: &str, caller: &Caller, target: &Target<'_>) -> Result<(), Forbidden> {
         let allowed = match self.rules.get(rule).filter(|rule| rule.built_in) {
             Some(found) => self.satisfied(found, caller, target),
@@ -115,11 +114,12 @@ impl Policy {
         })
     }
 
-    /// The same as [`Policy::allows_type`], with a refusal that names the type.
+    /// The same as [`Policy::allows_type`], with an error that names the type.
     pub fn check_type(&self, caller: &Caller, type_name: &str) -> Result<(), Forbidden> {
-        match self.allows_type(caller, type_name) {
-            true => Ok(()),
-            false => Err(Forbidden { rule: format!("resource_types:{type_name}") }),
+        if self.allows_type(caller, type_name) {
+            Ok(())
+        } else {
+            Err(Forbidden { rule: format!("resource_types:{type_name}") })
         }
     }
 

@@ -1,11 +1,11 @@
-//! Rules by name, and what is wrong with them as a whole.
+//! Rules by name, and errors of the whole set.
 
 use super::eval::{ADMIN_RULE, IS_ADMIN};
 use super::language::Check;
 use crate::caller::Scope;
 use std::collections::HashMap;
 
-/// The rule that stands in for those that are not there.
+/// The rule that is used in place of missing ones.
 const DEFAULT_RULE: &str = "default";
 
 /// Rules may name rules that name rules, so many deep.
@@ -17,13 +17,13 @@ pub(super) struct Rules {
     by_name: HashMap<Box<str>, Rule>,
 }
 
-/// What a rule asks, and of which kind of token.
+/// A rule: its check, and the scopes of tokens that it is for.
 #[derive(Clone, Debug)]
 pub(super) struct Rule {
     pub(super) check: Check,
     /// Tokens that the rule is for; empty for all of them.
     pub(super) scopes: &'static [Scope],
-    /// Whether Kiln itself asks for it, under this name.
+    /// Whether Kiln itself uses a rule of this name.
     pub(super) built_in: bool,
 }
 
@@ -45,7 +45,7 @@ impl Rules {
         self.by_name.get(name)
     }
 
-    /// What `rule:name` asks: the rule of that name, else the default rule, if there is one.
+    /// The check of `rule:name`: that of the rule, else of the default rule, if there is one.
     pub(super) fn meant_by(&self, name: &str) -> Option<&Check> {
         self.get(name).or_else(|| self.get(DEFAULT_RULE)).map(|rule| &rule.check)
     }
@@ -57,7 +57,7 @@ impl Rules {
         names
     }
 
-    /// Rules that lead in circles or too far: each is told once.
+    /// Circular or too deeply nested rules; each cycle is reported once.
     pub(super) fn tangles(&self) -> Vec<Tangle> {
         let mut walk = Walk { rules: self, path: Vec::new(), heights: HashMap::new() };
         self.names().into_iter().filter_map(|name| walk.enter(name).err()).collect()
@@ -79,7 +79,7 @@ impl Rules {
 struct Walk<'a> {
     rules: &'a Rules,
     path: Vec<&'a str>,
-    /// How many rules follow each other from one that has been looked at.
+    /// How deep rules are nested below one that was visited.
     heights: HashMap<&'a str, usize>,
 }
 
@@ -98,7 +98,7 @@ impl<'a> Walk<'a> {
         self.path.push(name);
         let height = self.below(name);
         self.path.pop();
-        // A tangle is told once: whoever comes here later is not at fault.
+        // A cycle is reported once, at the rule where it is found first.
         self.heights.insert(name, *height.as_ref().unwrap_or(&0));
         height
     }
@@ -110,10 +110,7 @@ impl<'a> Walk<'a> {
         for next in rules.named_in(&rule.check) {
             height = height.max(self.enter(next)? + 1);
         }
-        match height >= MAX_CHAIN {
-            true => Err(Tangle::TooLong(name.to_owned())),
-            false => Ok(height),
-        }
+        if height >= MAX_CHAIN { Err(Tangle::TooLong(name.to_owned())) } else { Ok(height) }
     }
 }
 

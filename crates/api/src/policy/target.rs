@@ -1,6 +1,6 @@
-//! What is to be acted on, as far as rules may look at it.
+//! The target of a request, for rules.
 
-/// What is to be acted on: the project in the address, and whatever else rules may look at.
+/// The target of a request: the project of the path, and further fields for rules.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Target<'a> {
     /// The project that it belongs to; the caller's own for administrators. Empty if there is none.

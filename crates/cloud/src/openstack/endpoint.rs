@@ -32,9 +32,10 @@ pub(crate) fn catalogue(
 pub(crate) fn version_root(service: Service, endpoint: &str) -> String {
     let endpoint = endpoint.trim_end_matches('/');
     let path = endpoint.split_once("://").map_or(endpoint, |(_, rest)| rest);
-    match path.split('/').skip(1).any(is_version) {
-        true => endpoint.to_owned(),
-        false => format!("{endpoint}/{}", service.version()),
+    if path.split('/').skip(1).any(is_version) {
+        endpoint.to_owned()
+    } else {
+        format!("{endpoint}/{}", service.version())
     }
 }
 

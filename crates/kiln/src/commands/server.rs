@@ -11,8 +11,9 @@ use kiln_api::auth::{
     self, AuthScope, Authenticator, Custom, EntityRef, Login, NoAuth, Password, SignatureAuth,
 };
 use kiln_api::policy::Policy;
-use kiln_api::{App, Metrics, Own};
+use kiln_api::{App, Metrics};
 use kiln_cloud::{Http, NoCloud, OpenStack, Service as CloudService};
+use kiln_engine::loopback::Loopback;
 use kiln_engine::runtime::{Engine, EngineSettings, now};
 use kiln_engine::service::Service;
 use kiln_engine::store::Store;
@@ -37,12 +38,12 @@ const LAST_NOTIFICATIONS: Duration = Duration::from_secs(3);
 pub(crate) fn run(arguments: &Server, streams: &mut Streams<'_>) -> Result<Verdict, CommandError> {
     let mut settings = settings(arguments)?;
     settings.engine.types = plugins::types(&settings.plugin_dirs, streams)?;
-    let own = Arc::new(transport(&arguments.endpoints, &settings)?);
+    let loopback = Arc::new(transport(&arguments.endpoints, &settings)?);
     serving::log::start(&settings.log);
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
     }
-    db::wait_for(serve(arguments, settings, own, streams))?
+    db::wait_for(serve(arguments, settings, loopback, streams))?
 }
 
 /// The settings of the file, overridden by the command line.
@@ -70,7 +71,7 @@ fn settings(arguments: &Server) -> Result<Settings, CommandError> {
 async fn serve(
     arguments: &Server,
     settings: Settings,
-    own: Arc<Own>,
+    loopback: Arc<Loopback>,
     streams: &mut Streams<'_>,
 ) -> Result<Verdict, CommandError> {
     let mut stop = serving::StopSignals::new()?;
@@ -90,12 +91,12 @@ async fn serve(
             delegation_grace: settings.engine.lost_call_window * 6,
             ..EngineSettings::default()
         };
-        Engine::start(config.clone(), store.clone() as Arc<dyn Store>, own.clone(), engine)
+        Engine::start(config.clone(), store.clone() as Arc<dyn Store>, loopback.clone(), engine)
     });
     let rules = settings.rules.clone();
-    let service = Service::new(store.clone(), config, rules, own.clone(), engine.clone());
+    let service = Service::new(store.clone(), config, rules, loopback.clone(), engine.clone());
     let app = app(&settings, service.clone())?;
-    own.serves(&app);
+    loopback.connect(&app);
     let telling = tokio::spawn(service.clone().report_engine(serving::host_name()));
     let exchanging = match settings.has_cfn || settings.has_cloudwatch {
         true => Some(serving::exchange(&app).await?),
@@ -358,11 +359,11 @@ impl EngineLock {
 }
 
 /// The transport of calls: loopback, then the given endpoints or the configured cloud.
-fn transport(endpoints: &[String], settings: &Settings) -> Result<Own, CommandError> {
+fn transport(endpoints: &[String], settings: &Settings) -> Result<Loopback, CommandError> {
     if endpoints.is_empty() {
-        let Some(cloud) = &settings.cloud else { return Ok(Own::before(Arc::new(NoCloud))) };
+        let Some(cloud) = &settings.cloud else { return Ok(Loopback::new(Arc::new(NoCloud))) };
         return match OpenStack::new(cloud.clone()) {
-            Ok(cloud) => Ok(Own::before(Arc::new(cloud))),
+            Ok(cloud) => Ok(Loopback::new(Arc::new(cloud))),
             Err(error) => Err(CommandError::Usage(format!("cannot connect to the cloud: {error}"))),
         };
     }
@@ -385,7 +386,7 @@ fn transport(endpoints: &[String], settings: &Settings) -> Result<Own, CommandEr
     }
     let are_elsewhere = known.contains_key(&CloudService::Orchestration);
     match Http::new(known, settings.calls_per_service) {
-        Ok(http) => Ok(Own::before(Arc::new(http)).with_stacks_elsewhere(are_elsewhere)),
+        Ok(http) => Ok(Loopback::new(Arc::new(http)).with_remote_stacks(are_elsewhere)),
         Err(error) => Err(CommandError::Usage(format!("cannot create an HTTP client: {error}"))),
     }
 }

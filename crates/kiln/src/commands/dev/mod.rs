@@ -14,9 +14,10 @@ use crate::serving::{self, HttpServer};
 use crate::stdio::{CommandError, Streams, Verdict};
 use kiln_api::auth::{self, AuthScope, EntityRef, Login};
 use kiln_api::policy::Policy;
-use kiln_api::{App, Metrics, Options, Own};
+use kiln_api::{App, Metrics, Options};
 use kiln_cloud::{NoCloud, OpenStack, Transport};
 use kiln_engine::config::Config;
+use kiln_engine::loopback::Loopback;
 use kiln_engine::runtime::{Engine, EngineSettings, now};
 use kiln_engine::service::{Rules, Service};
 use kiln_engine::store::Store;
@@ -188,11 +189,12 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<DevServer, C
     let config = Arc::new(config);
     // No other process uses the state, so leases of other engines are invalid.
     let settings = EngineSettings { is_alone: true, ..EngineSettings::default() };
-    let own = Arc::new(Own::before(transport));
+    let loopback = Arc::new(Loopback::new(transport));
     let engine =
-        Engine::start(config.clone(), store.clone() as Arc<dyn Store>, own.clone(), settings);
+        Engine::start(config.clone(), store.clone() as Arc<dyn Store>, loopback.clone(), settings);
     let rules = Rules { allows_adopt: true, allows_abandon: true, ..Rules::default() };
-    let service = Service::new(store.clone(), config, rules, own.clone(), Some(engine.clone()));
+    let service =
+        Service::new(store.clone(), config, rules, loopback.clone(), Some(engine.clone()));
 
     tokio::spawn(service.clone().report_engine(serving::host_name()));
     let login = identity.service_login();
@@ -219,7 +221,7 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<DevServer, C
         rate: None,
         replay_guard: Default::default(),
     });
-    own.serves(&app);
+    loopback.connect(&app);
     serving::exchange(&app).await?;
     let mut listening = vec![
         serving::serve(identity_socket, identity::router(identity.clone())),

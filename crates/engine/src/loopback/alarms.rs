@@ -1,15 +1,13 @@
-//! Alarms of stacks that this service keeps: rules in CloudWatch's words, and, where the cloud has no
-//! alarming service, alarms on thresholds in that service's words.
+//! Alarms of stacks that this service keeps: rules in CloudWatch's terms, and, where the cloud has no alarming service,
+//! threshold alarms in that service's terms.
 
-use super::requester;
-use crate::app::App;
-use crate::query::percent;
-use kiln_cloud::{ActingFor, Call, CallError, Method, Reply};
-use kiln_engine::alarms::{Alarm, AlarmQuery, AlarmState, Comparison};
-use kiln_engine::error_type::ErrorType;
-use kiln_engine::ids::{Ids, StackId};
-use kiln_engine::runtime::SystemIds;
-use kiln_engine::service::{RequestError, StackAlarm};
+use super::{Local, decoded};
+use crate::alarms::{Alarm, AlarmQuery, AlarmState, Comparison};
+use crate::error_type::ErrorType;
+use crate::ids::{Ids, StackId};
+use crate::runtime::SystemIds;
+use crate::service::{RequestError, StackAlarm};
+use kiln_cloud::{ActingFor, CallError, Method, Reply};
 use kiln_resources::wire;
 use kiln_template::Value;
 use kiln_template::value::Members;
@@ -17,176 +15,155 @@ use serde_json::{Map as Fields, Value as Json, json};
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// Where an alarm keeps what it is in the alarming service's words.
-const WORDS: &str = "alarm";
+/// The member of an alarm that has its definition in the alarming service's terms.
+const DEFINITION: &str = "alarm";
 
-/// What a resource with an alarm in a stack of its own calls it there.
-const INSIDE: &str = "-__alarm__-";
+/// The infix of the names of alarms that a resource has in a nested stack of its own.
+const NESTED_INFIX: &str = "-__alarm__-";
 
 /// The stack that a call is made for.
-fn stack(behalf: &ActingFor) -> Option<StackId> {
-    Uuid::parse_str(behalf.stack_id.as_deref()?).ok().map(StackId)
+fn stack(user: &ActingFor) -> Option<StackId> {
+    Uuid::parse_str(user.stack_id.as_deref()?).ok().map(StackId)
 }
 
 // --- rules ---
 
-/// A call about the rule of an alarm.
-pub(super) async fn rule_call(
-    app: &App,
-    behalf: &ActingFor,
-    id: &str,
-    call: &Call,
-) -> Result<Json, RequestError> {
-    let requester = requester(behalf);
+/// Answers a call about the rule of an alarm.
+pub(super) async fn rule_call(local: &Local<'_>, id: &str) -> Result<Json, RequestError> {
+    let (service, owner) = (local.service, local.owner());
     let bad = || RequestError::new(ErrorType::HttpBadRequest, "this is no rule of an alarm");
     let id = Uuid::parse_str(id).map_err(|_| bad())?;
-    match call.request.method {
+    match local.method() {
         Method::Put => {
-            let body = call.request.body.as_ref().unwrap_or(&Json::Null);
+            let body = local.body();
             if let Some(is_awake) = body["is_awake"].as_bool() {
-                app.service.set_alarm_active(&requester, id, is_awake).await?;
+                service.set_alarm_active(&owner, id, is_awake).await?;
                 return Ok(Json::Null);
             }
-            let rule = wire::value(&body["rule"]);
-            let (Some(rule), Some(name), Some(stack)) =
-                (rule.as_map(), body["name"].as_str(), stack(behalf))
-            else {
-                return Err(bad());
-            };
-            let mut given = rule.clone();
-            Alarm::use_last_period_only(&mut given);
-            let resources = body["resources"].as_object().into_iter().flatten();
-            let resources = resources
-                .filter_map(|(action, name)| Some((action.as_str().into(), name.as_str()?.into())));
-            let new = StackAlarm {
-                name: name.into(),
-                stack,
-                definition: given,
-                resources: resources.collect(),
-                is_active: true,
-            };
-            app.service.put_stack_alarm(&requester, id, new).await.map_err(told)?;
+            let alarm = stack_alarm(body, local.user).ok_or_else(bad)?;
+            service.put_stack_alarm(&owner, id, alarm).await.map_err(as_bad_request)?;
             Ok(Json::Null)
         }
         Method::Delete => {
-            app.service.drop_stack_alarm(&requester, id).await?;
+            service.drop_stack_alarm(&owner, id).await?;
             Ok(Json::Null)
         }
         _ => {
-            let alarm = app.service.stack_alarm(&requester, id).await?;
+            let alarm = service.stack_alarm(&owner, id).await?;
             Ok(json!({ "name": *alarm.row.name, "state": alarm.row.state.name() }))
         }
     }
 }
 
-/// What is wrong with a rule is the stack's fault.
-fn told(refusal: RequestError) -> RequestError {
-    match refusal.error_type {
-        ErrorType::InvalidParameterValue => {
-            RequestError { error_type: ErrorType::HttpBadRequest, ..refusal }
-        }
-        _ => refusal,
+/// The alarm that a body describes.
+fn stack_alarm(body: &Json, user: &ActingFor) -> Option<StackAlarm> {
+    let mut given = wire::value(&body["rule"]).as_map()?.clone();
+    Alarm::use_last_period_only(&mut given);
+    let resources = body["resources"].as_object().into_iter().flatten();
+    let resources = resources
+        .filter_map(|(action, name)| Some((action.as_str().into(), name.as_str()?.into())));
+    Some(StackAlarm {
+        name: body["name"].as_str()?.into(),
+        stack: stack(user)?,
+        definition: given,
+        resources: resources.collect(),
+        is_active: true,
+    })
+}
+
+/// An invalid rule is a bad request of the stack.
+fn as_bad_request(error: RequestError) -> RequestError {
+    if error.error_type == ErrorType::InvalidParameterValue {
+        return RequestError { error_type: ErrorType::HttpBadRequest, ..error };
     }
+    error
 }
 
 // --- the alarming service ---
 
-/// A call for the alarming service, where there is none.
-pub(super) async fn alarming_call(
-    app: &App,
-    behalf: &ActingFor,
-    call: &Call,
-) -> Result<Reply, CallError> {
-    let parts: Vec<&str> = call.request.path.trim_matches('/').split('/').collect();
-    let answered = match (call.request.method, parts.as_slice()) {
-        (Method::Post, ["alarms"]) => post(app, behalf, call).await,
-        (Method::Get, ["alarms"]) => list(app, behalf, call).await,
-        (Method::Get, ["alarms", id]) => get(app, behalf, id).await,
-        (Method::Put, ["alarms", id]) => put(app, behalf, &percent::decode(id), call).await,
-        (Method::Delete, ["alarms", id]) => remove(app, behalf, id).await,
+/// Answers a call for the alarming service, where there is none.
+pub(super) async fn alarming_call(local: &Local<'_>) -> Result<Reply, CallError> {
+    let path = local.call.request.path.trim_matches('/');
+    let segments: Vec<&str> = path.split('/').collect();
+    let answered = match (local.method(), segments.as_slice()) {
+        (Method::Post, ["alarms"]) => put(local, SystemIds::default().next()).await,
+        (Method::Get, ["alarms"]) => list(local).await,
+        (Method::Get, ["alarms", id]) => alarm(local, id).await.map(|alarm| shown(&alarm)),
+        (Method::Put, ["alarms", id]) => update(local, &decoded(id)).await,
+        (Method::Delete, ["alarms", id]) => remove(local, id).await,
         _ => Err(RequestError::new(ErrorType::NotFound, "there is nothing of that kind")),
     };
-    answered.map(|body| Reply::new(200, body)).map_err(|refusal| {
-        let status = crate::fault::Fault::from(told(refusal.clone())).status().as_u16();
-        let message = refusal.message.unwrap_or_default();
+    answered.map(|body| Reply::new(200, body)).map_err(|error| {
+        let status = as_bad_request(error.clone()).error_type.status();
+        let message = error.message.unwrap_or_default();
         let body = json!({ "error_message": { "faultcode": "Client", "faultstring": message } });
         CallError::Refused(Reply::new(status, body))
     })
 }
 
-async fn post(app: &App, behalf: &ActingFor, call: &Call) -> Result<Json, RequestError> {
-    let id = SystemIds::default().next();
-    keep(app, behalf, id, call).await
+async fn update(local: &Local<'_>, id: &str) -> Result<Json, RequestError> {
+    let known = alarm(local, id).await?;
+    put(local, known.row.id).await
 }
 
-async fn put(app: &App, behalf: &ActingFor, id: &str, call: &Call) -> Result<Json, RequestError> {
-    let known = alarm(app, behalf, id).await?;
-    keep(app, behalf, known.row.id, call).await
-}
-
-async fn keep(app: &App, behalf: &ActingFor, id: Uuid, call: &Call) -> Result<Json, RequestError> {
+async fn put(local: &Local<'_>, id: Uuid) -> Result<Json, RequestError> {
     let empty = Fields::new();
-    let fields = call.request.body.as_ref().and_then(Json::as_object).unwrap_or(&empty);
-    let Some(stack) = stack(behalf) else {
+    let fields = local.body().as_object().unwrap_or(&empty);
+    let Some(stack) = stack(local.user) else {
         return Err(RequestError::new(ErrorType::HttpBadRequest, "this is no alarm of a stack"));
     };
     let new = StackAlarm {
-        name: name(app, stack, fields).await?,
+        name: name(local, stack, fields).await?,
         stack,
         definition: rule(fields)?,
         resources: Vec::new(),
         is_active: fields.get("enabled").and_then(Json::as_bool).unwrap_or(true),
     };
-    let requester = requester(behalf);
-    app.service.put_stack_alarm(&requester, id, new).await?;
-    Ok(shown(&app.service.stack_alarm(&requester, id).await?))
+    let (service, owner) = (local.service, local.owner());
+    service.put_stack_alarm(&owner, id, new).await?;
+    Ok(shown(&service.stack_alarm(&owner, id).await?))
 }
 
-/// What the alarm is called. If the resource is a stack with an alarm in it, it has the resource's name.
+/// The name of an alarm. If the resource is a nested stack with an alarm in it, the alarm has the resource's name.
 async fn name(
-    app: &App,
+    local: &Local<'_>,
     stack: StackId,
     fields: &Fields<String, Json>,
 ) -> Result<Arc<str>, RequestError> {
     let name = fields.get("name").and_then(Json::as_str).unwrap_or_default();
-    if name.contains(INSIDE)
-        && let Some(row) = app.service.store().stack(stack).await?
-        && let (Some(_), Some((outer, _))) = (row.parent, row.name.rsplit_once('-'))
+    if name.contains(NESTED_INFIX)
+        && let Some(row) = local.service.store().stack(stack).await?
+        && let (Some(_), Some((parent, _))) = (row.parent, row.name.rsplit_once('-'))
     {
-        return Ok(outer.into());
+        return Ok(parent.into());
     }
     Ok(name.into())
 }
 
-async fn list(app: &App, behalf: &ActingFor, call: &Call) -> Result<Json, RequestError> {
-    let asked =
-        |name: &str| call.request.query.iter().find(|(it, _)| it == name).map(|(_, value)| value);
-    let query = AlarmQuery { stack: stack(behalf), ..AlarmQuery::new(&behalf.project) };
-    let all = app.service.alarms(&query).await?;
-    let name = asked("q.value").filter(|_| asked("q.field").is_some_and(|it| it == "name"));
-    let is_meant = |it: &Json| name.is_none_or(|name| it["name"] == name.as_str());
-    Ok(all.iter().map(shown).filter(is_meant).collect())
+async fn list(local: &Local<'_>) -> Result<Json, RequestError> {
+    let user = local.user;
+    let query = AlarmQuery { stack: stack(user), ..AlarmQuery::new(&user.project) };
+    let all = local.service.alarms(&query).await?;
+    let name = local.query("q.value").filter(|_| local.query("q.field") == Some("name"));
+    let is_wanted = |it: &Json| name.is_none_or(|name| it["name"] == name);
+    Ok(all.iter().map(shown).filter(is_wanted).collect())
 }
 
-async fn get(app: &App, behalf: &ActingFor, id: &str) -> Result<Json, RequestError> {
-    alarm(app, behalf, id).await.map(|alarm| shown(&alarm))
-}
-
-async fn remove(app: &App, behalf: &ActingFor, id: &str) -> Result<Json, RequestError> {
-    let known = alarm(app, behalf, id).await?;
-    app.service.drop_stack_alarm(&requester(behalf), known.row.id).await?;
+async fn remove(local: &Local<'_>, id: &str) -> Result<Json, RequestError> {
+    let known = alarm(local, id).await?;
+    local.service.drop_stack_alarm(&local.owner(), known.row.id).await?;
     Ok(Json::Null)
 }
 
-async fn alarm(app: &App, behalf: &ActingFor, id: &str) -> Result<Alarm, RequestError> {
+async fn alarm(local: &Local<'_>, id: &str) -> Result<Alarm, RequestError> {
     let missing = || RequestError::new(ErrorType::NotFound, format!("Alarm {id} not found"));
     let id = Uuid::parse_str(id).map_err(|_| missing())?;
-    app.service.stack_alarm(&requester(behalf), id).await
+    local.service.stack_alarm(&local.owner(), id).await
 }
 
 /// An alarm as the alarming service shows it.
 fn shown(alarm: &Alarm) -> Json {
-    let mut fields = match alarm.definition.get(WORDS).map(wire::json) {
+    let mut fields = match alarm.definition.get(DEFINITION).map(wire::json) {
         Some(Json::Object(fields)) => fields,
         _ => Fields::new(),
     };
@@ -201,7 +178,7 @@ fn shown(alarm: &Alarm) -> Json {
     Json::Object(fields)
 }
 
-/// What the two services call statistics and comparisons.
+/// The names of statistics and comparisons in the two services.
 const STATISTICS: [(&str, &str); 5] = [
     ("avg", "Average"),
     ("count", "SampleCount"),
@@ -218,7 +195,7 @@ const COMPARISONS: [(&str, Comparison); 6] = [
     ("ne", Comparison::Unequal),
 ];
 
-/// An alarm on a threshold as a rule.
+/// The rule of a threshold alarm.
 fn rule(fields: &Fields<String, Json>) -> Result<Members, RequestError> {
     let bad = |what: String| RequestError::new(ErrorType::HttpBadRequest, what);
     let kind = fields.get("type").and_then(Json::as_str).unwrap_or_default();
@@ -254,12 +231,12 @@ fn rule(fields: &Fields<String, Json>) -> Result<Members, RequestError> {
         ("OKActions", actions("ok_actions")),
         ("InsufficientDataActions", actions("insufficient_data_actions")),
         (Alarm::NOTIFIES_ONCE, (!repeats).into()),
-        (WORDS, wire::value(&Json::Object(fields.clone()))),
+        (DEFINITION, wire::value(&Json::Object(fields.clone()))),
     ];
     Ok(parts.into_iter().map(|(name, value)| (name.into(), value)).collect())
 }
 
-/// What samples must have been measured of.
+/// The dimensions that samples must have.
 fn dimensions(query: &Json) -> Result<Value, RequestError> {
     let mut found = Vec::new();
     for part in query.as_array().into_iter().flatten() {
@@ -280,7 +257,7 @@ fn dimensions(query: &Json) -> Result<Value, RequestError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kiln_engine::alarms::Rule;
+    use crate::alarms::Rule;
 
     fn fields(value: Json) -> Fields<String, Json> {
         value.as_object().unwrap().clone()

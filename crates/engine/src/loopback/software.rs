@@ -1,0 +1,82 @@
+//! Software configurations and deployments of resources.
+
+use super::Local;
+use crate::error_type::ErrorType;
+use crate::service::{RequestError, SoftwareObject};
+use kiln_cloud::Method;
+use kiln_resources::wire;
+use kiln_template::Value;
+use serde_json::{Value as Json, json};
+use uuid::Uuid;
+
+/// Answers a call about a deployment.
+pub(super) async fn deployment_call(local: &Local<'_>, id: &str) -> Result<Json, RequestError> {
+    let (service, owner) = (local.service, local.owner());
+    match local.method() {
+        Method::Put => {
+            let deployment = wire::value(&local.body()["software_deployment"]);
+            let (Ok(id), Some(deployment)) = (Uuid::parse_str(id), deployment.as_map()) else {
+                return Err(RequestError::new(ErrorType::HttpBadRequest, "this is no deployment"));
+            };
+            service.put_deployment(&owner, id, deployment).await?;
+            Ok(Json::Null)
+        }
+        Method::Delete => service.delete_deployment(&owner, id).await.map(|()| Json::Null),
+        _ => {
+            let stored = service.deployment(&owner, id).await?;
+            Ok(json!({ "software_deployment": wire::json(&Value::Map(stored.body)) }))
+        }
+    }
+}
+
+/// Answers a call for the configurations that a server has to apply.
+pub(super) async fn server_call(local: &Local<'_>, server: &str) -> Result<Json, RequestError> {
+    let configs = local.service.server_configs(&local.owner(), server).await?;
+    let configs: Vec<Json> = configs.iter().map(config_json).collect();
+    Ok(json!({ "metadata": configs }))
+}
+
+/// A configuration as a server sees it.
+fn config_json(stored: &SoftwareObject) -> Json {
+    let part = |name: &str| wire::json(&stored.get(name));
+    json!({
+        "id": stored.row.id.to_string(),
+        "name": part("name"),
+        "group": part("group"),
+        "creation_time": stored.row.created.to_string(),
+        "config": part("config"),
+        "inputs": part("inputs"),
+        "outputs": part("outputs"),
+        "options": part("options"),
+    })
+}
+
+/// Answers a call about a configuration.
+pub(super) async fn config_call(local: &Local<'_>, id: &str) -> Result<Json, RequestError> {
+    let (service, owner) = (local.service, local.owner());
+    match local.method() {
+        Method::Put => {
+            let body = local.body();
+            let config = wire::value(&body["software_config"]);
+            let hidden = body["hidden"].as_array().into_iter().flatten();
+            let hidden: Vec<&str> = hidden.filter_map(Json::as_str).collect();
+            let (Ok(id), Some(config)) = (Uuid::parse_str(id), config.as_map()) else {
+                return Err(RequestError::new(
+                    ErrorType::HttpBadRequest,
+                    "this is no configuration",
+                ));
+            };
+            service.put_config(&owner, id, config, &hidden).await?;
+            Ok(Json::Null)
+        }
+        Method::Delete => service.delete_config(&owner, id).await.map(|()| Json::Null),
+        _ => service.config_by_id(&owner, id).await.map(|stored| with_hidden(&stored)),
+    }
+}
+
+/// A configuration as its resource sees it: hidden parts are exposed and named.
+fn with_hidden(stored: &SoftwareObject) -> Json {
+    let hidden = stored.body.iter().filter(|(_, value)| matches!(value, Value::Secret(_)));
+    let hidden: Vec<&str> = hidden.map(|(name, _)| &**name).collect();
+    json!({ "software_config": wire::json(&Value::Map(stored.body.clone())), "hidden": hidden })
+}
