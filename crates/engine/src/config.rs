@@ -21,21 +21,21 @@ pub struct Config {
     pub outside: Arc<GuestAccess>,
     /// The region that the service is in; nothing if the operator does not say.
     pub region: Option<Arc<str>>,
-    /// How long an action on a stack may take if nothing else is said.
+    /// How long an action on a stack may take by default.
     pub action_timeout: Duration,
-    /// How long what is under way may go on when something else has failed.
+    /// How long running operations may go on when another one has failed.
     pub error_wait: Duration,
-    /// How often a resource that failed is made anew.
+    /// How often a failed create or delete is retried.
     pub retries: u32,
     /// How deep stacks may be nested.
     pub max_depth: usize,
-    /// How many resources a tree may have; nothing means no limit.
+    /// How many resources a tree may have; `None` for no limit.
     pub max_resources: Option<usize>,
-    /// Whether every update compares objects with what they should be.
+    /// Whether every update compares objects with their definitions.
     pub observe_on_update: bool,
     /// How long a call whose reply was lost may still take effect.
     pub lost_call_window: Duration,
-    /// How many events of a stack are kept; nothing means all.
+    /// How many events of a stack are kept; `None` for all.
     pub max_events: Option<u64>,
     /// How long the records of a deleted stack are kept; `None` means for ever.
     pub deleted_stack_retention: Option<Duration>,
@@ -45,8 +45,8 @@ pub struct Config {
     pub metric_retention: Duration,
     /// How long the history of alarms is kept.
     pub alarm_history_retention: Duration,
-    /// How many rows may change before they are written down: what has to be looked at besides waits
-    /// until then, so that a step takes a bounded time and memory however large a tree is.
+    /// How many rows a step may change before they are stored: the rest of its work waits until then, so that a
+    /// step takes a bounded time and memory however large a tree is.
     pub max_changes_per_step: usize,
     /// Sends the webhooks of alarms.
     pub webhook_client: Arc<dyn WebhookClient>,

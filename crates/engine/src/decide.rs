@@ -1,4 +1,4 @@
-//! What is to be done with a resource so that it becomes what a template says.
+//! The decision what to do with a resource so that it gets the definition of a template.
 //!
 //! The same decision is made when a stack is updated and when an update is previewed.
 
@@ -20,24 +20,24 @@ use std::sync::Arc;
 /// What is to be done with a resource.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Decision {
-    /// Nothing: it is what it should be.
+    /// Nothing: it has the definition already.
     Keep,
-    /// Nothing, but it counts as failed and is not.
+    /// Nothing but its state: it is marked as failed, and has the definition.
     MarkComplete,
-    /// It is changed; these properties differ.
+    /// Update it; these properties differ.
     Update(Vec<Arc<str>>),
-    /// Another takes its place.
+    /// Replace it by another one.
     Replace {
-        /// Whether that is told of it first, as of an update that turned out to be none.
+        /// Whether the replaced resource gets an event first, as of an update that needs a replacement.
         is_announced: bool,
     },
-    /// It may not become that: the class of the error, and the message.
+    /// It cannot get this definition: the class of the error, and the message.
     Reject(&'static str, String),
-    /// It may not be touched like that, and the environment says so.
+    /// The environment forbids the update or the replacement.
     Restricted(environment::Action),
 }
 
-/// What a resource is, and what it is to become.
+/// A resource, its former definition and the new one.
 pub(crate) struct Case<'a> {
     pub(crate) resource: &'a Resource,
     pub(crate) before: &'a ResolvedDefinition,
@@ -49,13 +49,13 @@ pub(crate) struct Case<'a> {
     pub(crate) restricted: BTreeSet<environment::Action>,
     /// A check found something wrong inside the nested stack.
     pub(crate) is_nested_check_failed: bool,
-    /// The nested stack has to be looked at, whether or not the definition changed.
+    /// The nested stack has to be updated even if the definition is the same.
     pub(crate) must_update_nested: bool,
-    /// What its object was found to be, if it was read.
+    /// What was observed of its object, if it was read.
     pub(crate) observed: Option<&'a Observed>,
 }
 
-/// Decides.
+/// Decides what to do with a resource.
 pub(crate) fn decide(case: &Case<'_>) -> Decision {
     let decision = decide_freely(case);
     let restricted = match decision {
@@ -124,7 +124,7 @@ fn is_successor(case: &Case<'_>) -> bool {
 fn needs_another(case: &Case<'_>) -> bool {
     let is_marked = case.resource.state.action == Action::Check && !case.is_nested_check_failed;
     if case.resource.child.is_some() && !is_marked {
-        // What failed inside is mended inside.
+        // A failed resource of the nested stack is replaced there.
         return false;
     }
     match case.resolved_type.builtin() {

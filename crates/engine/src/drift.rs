@@ -1,4 +1,4 @@
-//! What was found when the objects of a tree were read, so that they can be compared with what they should be.
+//! Drift: how the objects of a tree differ from their definitions, if they are read before an update or by a check.
 
 use crate::decide::Decision;
 use crate::ids::ResourceId;
@@ -11,33 +11,33 @@ use kiln_template::value::Members;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What an object was found to be.
+/// What was observed of an object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum Observed {
-    /// What it should be, as far as can be told.
+    /// It has all properties of its definition, as far as they can be read.
     #[default]
     InSync,
-    /// It shows these properties otherwise.
+    /// These properties have other values.
     Drifted(Arc<Members>),
-    /// There is none.
+    /// The object does not exist.
     Gone,
 }
 
-/// What objects were found to be, by their resources.
+/// What was observed of objects, by their resources.
 pub(crate) type Observations = BTreeMap<ResourceId, Observed>;
 
 impl Observed {
-    /// What the end of an operation that read an object tells, beside what it said.
+    /// What the end of an operation that read an object adds to what it has reported.
     pub(crate) fn of_end(said: Observed, result: &Result<(), OpError>) -> Observed {
         match result {
             Ok(()) => said,
             Err(stop) if stop.is_not_found() => Observed::Gone,
-            // What cannot be read now is left as it is.
+            // An object that cannot be read now is left as it is.
             Err(_) => Observed::InSync,
         }
     }
 
-    /// What the properties were found to be that are mended now.
+    /// The values of properties that differ; they are about to be corrected.
     fn take_drifted(&mut self) -> Arc<Members> {
         match std::mem::take(self) {
             Observed::Drifted(drifted) => drifted,
@@ -52,7 +52,7 @@ impl Tree {
         self.stack(key).traversal.as_ref().is_some_and(|traversal| traversal.converges)
     }
 
-    /// Whether the object of a resource has to be read before it is decided what to do with it.
+    /// Whether the object of a resource has to be read before it can be decided what to do with it.
     pub(crate) fn must_observe(&self, slot: Slot, decision: &Decision) -> bool {
         let resource = self.resource(slot);
         let may_stay =
@@ -75,7 +75,7 @@ impl Tree {
         resource_type.behaviour.handler(OperationKind::Observe).map(|_| resource_type)
     }
 
-    /// Reads the object of a resource; its node is looked at again when that is done.
+    /// Reads the object of a resource; its node is visited again when that is done.
     pub(crate) fn observe(&mut self, env: &mut Env<'_>, slot: Slot, node: usize) {
         let resource = self.resource(slot);
         let action = resource.state.action;
@@ -98,17 +98,17 @@ impl Tree {
         }
     }
 
-    /// What the properties of a resource were found to be, once: they are about to be mended.
+    /// Takes the values of properties that differ from the definition: they are about to be corrected.
     pub(crate) fn take_drifted(&mut self, slot: Slot) -> Arc<Members> {
         let id = self.resource(slot).id;
         self.observed.get_mut(&id).map(Observed::take_drifted).unwrap_or_default()
     }
 
-    /// What a check tells of an object that is there and well, and not what it was made to be.
+    /// The reason that a check gives to a resource whose object is healthy and has drifted.
     pub(crate) fn drift_reason(&mut self, slot: Slot) -> Option<String> {
         let drifted = self.take_drifted(slot);
         if self.is_external(slot) {
-            // What somebody else made is as they want it.
+            // An external object is its owner's affair.
             return None;
         }
         let names: Vec<&str> = drifted.keys().map(|name| &**name).collect();
@@ -120,7 +120,7 @@ impl Tree {
         })
     }
 
-    /// Everything that can be read of a tree, with what is needed for that.
+    /// All resources whose objects can be read, with what is needed for that.
     pub(crate) fn observable_resources(&self) -> Vec<(ResourceId, &'static ResourceType, Context)> {
         let slots = self.stacks.iter().flatten().flat_map(|stack| stack.resources.values());
         let current = slots.copied().filter(|slot| {

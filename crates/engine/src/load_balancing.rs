@@ -1,7 +1,7 @@
 //! Which members of groups are in service: what balancers balance.
 //!
-//! It is a function of what is written down, asked whenever somebody wants to know: a balancer cannot miss a
-//! change, whoever died in the middle of it.
+//! They are computed from the records whenever they are needed: so a load balancer cannot miss a change, even if
+//! the engine dies in the middle of it.
 
 use crate::state::{Action, State, Status};
 use crate::tree::{Slot, StackKey, Tree};

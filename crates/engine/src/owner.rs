@@ -1,7 +1,7 @@
 //! The owner of a tree: the machine with the operations that it runs.
 //!
-//! It does no I/O: it says what is to be written down and what is to be done after that, and is told
-//! what came of it. Simulation and real life differ only in who listens.
+//! It does no I/O: it returns what is to be stored and the calls that are to be made after that, and takes their
+//! results as inputs. The simulation and the runtime differ only in how they carry that out.
 
 use crate::activity::{Activity, OperationInfo};
 use crate::ids::{CommandId, Ids};
@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A tree and all that is under way in it.
+/// A tree and its running operations.
 pub struct Owner {
     tree: Tree,
     fence: u64,
@@ -26,20 +26,20 @@ pub struct Owner {
     sleepers: BTreeSet<(Time, OpId)>,
     /// Operations that wait for a resource's metadata to change.
     watchers: BTreeMap<Slot, BTreeSet<OpId>>,
-    /// What is to be done once what changed is durable.
+    /// The calls that may be made once the changes are durable.
     orders: Vec<Order>,
     /// The number of the last order.
     ordered: u64,
 }
 
-/// Something to be done in the world.
+/// A call that an operation asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
-    /// Which one: an answer names the order that it answers.
+    /// Its number: an answer names the order that it answers.
     pub number: u64,
     /// The operation that wants it.
     pub op: OpId,
-    /// The step that it is, if it changes something.
+    /// The step of the journal, if the call changes something.
     pub step: Option<Arc<str>>,
     /// The call to be made.
     pub call: Call,
@@ -49,7 +49,7 @@ pub struct Order {
     pub info: Arc<OperationInfo>,
 }
 
-/// An operation under way.
+/// A running operation.
 struct Live {
     info: Arc<OperationInfo>,
     stage: Stage,
@@ -58,10 +58,10 @@ struct Live {
     calling: Option<Arc<str>>,
     /// The order whose answer it waits for.
     order: Option<u64>,
-    /// What it waits for besides.
+    /// The time and the resource that it waits for.
     sleeps_until: Option<Time>,
     watches: Option<Slot>,
-    /// It was told to stop, and has until then to hear how its call ended.
+    /// It is being stopped, and may wait until then for the reply to its call.
     stops_at: Option<Time>,
 }
 
@@ -97,7 +97,7 @@ enum Todo {
 }
 
 impl Owner {
-    /// The owner of a tree; sets off what is under way in it.
+    /// The owner of a tree; resumes all actions and operations.
     pub fn new(mut tree: Tree, fence: u64, now: Time, ids: &mut dyn Ids) -> Owner {
         let effects = tree.resume(&mut Env { now, ids });
         let mut owner = Owner {
@@ -125,13 +125,13 @@ impl Owner {
         &mut self.tree
     }
 
-    /// Takes something that came in.
+    /// Applies an input.
     pub fn input(&mut self, input: Input, now: Time, ids: &mut dyn Ids) {
         self.run_queue(VecDeque::from([Todo::Step(input)]), now, ids);
     }
 
-    /// Takes the answer to an order of an operation. One that nobody waits for, such as one that comes a second
-    /// time, changes nothing.
+    /// Takes the answer to an order of an operation. An answer that no operation waits for, such as a duplicate,
+    /// changes nothing.
     pub fn answer(&mut self, op: OpId, order: u64, answer: Answer, now: Time, ids: &mut dyn Ids) {
         let Some(live) = self.running.get_mut(&op) else { return };
         if live.order.take_if(|it| *it == order).is_none() {
@@ -145,7 +145,7 @@ impl Owner {
         self.run_queue(todo, now, ids);
     }
 
-    /// Looks at what is due.
+    /// Fires all timers that are due.
     pub fn wake(&mut self, now: Time, ids: &mut dyn Ids) {
         let mut todo = VecDeque::new();
         while let Some((time, op)) = self.sleepers.first().copied().filter(|(it, _)| *it <= now) {
@@ -164,12 +164,12 @@ impl Owner {
         self.run_queue(todo, now, ids);
     }
 
-    /// Whether there is more to do once what changed so far is on its way to the store.
+    /// Whether the machine has more to do once the changes so far are on their way to the store.
     pub fn has_queued_tasks(&self) -> bool {
         self.tree.has_queued_tasks()
     }
 
-    /// Does more of it.
+    /// Lets the machine go on with that.
     pub fn go_on(&mut self, now: Time, ids: &mut dyn Ids) {
         self.input(Input::Continue, now, ids);
     }
@@ -180,7 +180,7 @@ impl Owner {
         [sleeper, self.tree.next_wake()].into_iter().flatten().min()
     }
 
-    /// What is to be written down, and what may be done once it is.
+    /// The rows that are to be stored, and the calls that may be made after that.
     pub fn flush(&mut self) -> (Option<Batch>, Vec<Order>) {
         let batch = self.tree.has_changes().then(|| self.tree.take_batch(self.fence));
         (batch, std::mem::take(&mut self.orders))
@@ -191,7 +191,7 @@ impl Owner {
         (self.tree.take_outbox(), self.tree.credential.clone())
     }
 
-    /// What users lent and has to be given back now.
+    /// The trusts and application credentials that have to be revoked now.
     pub fn to_revoke(&self) -> Vec<Arc<Credential>> {
         self.tree.to_revoke()
     }
@@ -204,12 +204,12 @@ impl Owner {
         Some(users_project_name(&self.tree.project, self.tree.root.0))
     }
 
-    /// Takes it that something was given back.
+    /// Records that a trust or an application credential was revoked.
     pub fn revoked(&mut self, credential: &Credential) {
         self.tree.revoked(credential);
     }
 
-    /// Whether something has yet to be given back.
+    /// Whether a trust or an application credential has yet to be revoked.
     pub fn has_revocations(&self) -> bool {
         self.tree.has_revocations()
     }
@@ -224,12 +224,12 @@ impl Owner {
         self.tree.changes.done.push(id);
     }
 
-    /// Whether something has yet to be written down.
+    /// Whether changes have yet to be stored.
     pub fn has_changes(&self) -> bool {
         self.tree.has_changes()
     }
 
-    /// Whether anything is under way.
+    /// Whether an action or an operation is in progress.
     pub fn is_busy(&self) -> bool {
         self.tree.has_work()
     }
@@ -254,7 +254,7 @@ impl Owner {
                     self.start_operation(run);
                     todo.push_back(Todo::Turn(op, None));
                 }
-                Effect::OpError(op) => self.stop(op, now, todo),
+                Effect::Stop(op) => self.stop(op, now, todo),
                 Effect::Changed(slot) => {
                     for op in self.watchers.remove(&slot).unwrap_or_default() {
                         let metadata = self.tree.watched_value(slot);
@@ -282,7 +282,7 @@ impl Owner {
         self.running.insert(op, live);
     }
 
-    /// Lets an operation go on until it wants something from the world, or ends.
+    /// Lets an operation go on until it demands something, or ends.
     fn turn(
         &mut self,
         op: OpId,
@@ -309,7 +309,7 @@ impl Owner {
         }
     }
 
-    /// An operation that goes on waits for nothing.
+    /// Removes the timers and watches of an operation that goes on.
     fn stop_waiting(&mut self, op: OpId) {
         let Some(live) = self.running.get_mut(&op) else { return };
         if let Some(time) = live.sleeps_until.take() {
@@ -389,7 +389,7 @@ impl Owner {
         self.orders.push(Order { number: self.ordered, op, step, call, by, info });
     }
 
-    /// Stops an operation: at once, or when it has heard how the call under way ended.
+    /// Stops an operation: at once, or after the reply to the call that it makes.
     fn stop(&mut self, op: OpId, now: Time, todo: &mut VecDeque<Todo>) {
         match self.running.get_mut(&op) {
             Some(live) if live.calling.is_some() => {
@@ -409,14 +409,14 @@ impl Owner {
         todo.push_back(Todo::Step(Input::Stopped(op)));
     }
 
-    /// Forgets an operation, and what it waited for.
+    /// Drops an operation with its timers and watches.
     fn forget(&mut self, op: OpId) {
         self.stop_waiting(op);
         let Some(live) = self.running.remove(&op) else { return };
         if let Some(time) = live.stops_at {
             self.sleepers.remove(&(time, op));
         }
-        // What it wanted and was not yet begun is not wanted any more.
+        // A call that was not made yet is not made any more.
         if let Some(number) = live.order {
             self.orders.retain(|order| order.number != number);
         }

@@ -1,6 +1,6 @@
 //! Trees of which only a part was read.
 //!
-//! Whoever looks at one resource, or at outputs that name a few, need not read a hundred. A tree that was
+//! A reader of one resource, or of outputs that name a few, need not read a hundred. A tree that was
 //! read in part knows which of its resources were asked for, and notes when another one is wanted: then
 //! what was looked up is worth nothing, and the whole tree is read.
 //!
@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What somebody wants to look at.
+/// The part of a tree that a reader needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TreePart<'n> {
     /// The stack, and nothing of its resources.
@@ -36,7 +36,7 @@ pub enum TreePart<'n> {
 /// More resources than this are not asked for one by one.
 const FEW: usize = 20;
 
-/// What is not there of a tree that was read in part.
+/// What is missing of a tree that was read in part.
 #[derive(Default)]
 pub(crate) struct Missing {
     /// The names of the resources that were asked for: if one of them is not there, there is none.
@@ -78,7 +78,7 @@ impl Missing {
     }
 }
 
-/// Reads a part of a tree; nothing if it has to be read as a whole.
+/// Reads a part of a tree; `None` if it has to be read as a whole.
 pub(crate) async fn read_part(
     store: &dyn Store,
     config: &Arc<Config>,
@@ -89,7 +89,7 @@ pub(crate) async fn read_part(
         return Ok(None);
     }
     let Some(rows) = store.load_stacks(root).await? else { return Ok(None) };
-    // What is nested shows in what holds it.
+    // The attributes of a nested stack show in its parent resource.
     if rows.stacks.len() > 1 {
         return Ok(None);
     }
@@ -144,13 +144,13 @@ async fn read_lean(
 }
 
 /// The names of the resources that the outputs of a stack ask for, found by asking when there are none;
-/// nothing if they are too many.
+/// `None` if they are too many.
 fn named_by_outputs(tree: &mut Tree) -> Option<BTreeSet<Arc<str>>> {
     tree.missing = Some(Box::default());
     let world = tree.scope(tree.root_key());
     if let Some(blueprint) = world.blueprint() {
         for name in blueprint.definition.template.outputs.keys() {
-            // What it comes to does not matter yet.
+            // Only the names that it asks for matter here, not its value.
             _ = world.output(name);
         }
     }

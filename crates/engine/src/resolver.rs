@@ -1,4 +1,4 @@
-//! A tree as its templates see it: what resources are called and what attributes they have.
+//! A tree as its templates see it: the references and attributes of its resources.
 
 use crate::blueprint::{Blueprint, ResolvedType};
 use crate::ids::ResourceId;
@@ -18,7 +18,7 @@ use kiln_template::value::{Members, Value};
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// One stack of a tree, seen from inside.
+/// One stack of a tree, as the scope in which its template is resolved.
 pub(crate) struct StackScope<'t> {
     pub(crate) tree: &'t Tree,
     pub(crate) stack: StackKey,
@@ -52,7 +52,7 @@ impl Tree {
         format!("arn:openstack:heat::{project}:stacks/{}/{}", stack.name, stack.id)
     }
 
-    /// What a resource is called by others; by its name, if its type cannot tell.
+    /// The reference of a resource; its name, if its type cannot compute one.
     pub(crate) fn reference(&self, slot: Slot) -> Value {
         let told = self.resolve_reference(slot);
         told.unwrap_or_else(|_| Value::Text(self.resource(slot).name.clone()))
@@ -86,8 +86,8 @@ impl Tree {
         }
     }
 
-    /// What whoever watches a resource sees: its metadata, or what it keeps for itself if that is where it
-    /// keeps what it is told. Nothing if it is not there.
+    /// The value that operations watch: the metadata of a resource, or its data if its type keeps signals there.
+    /// `None` if the resource is gone.
     pub(crate) fn watched_value(&self, slot: Slot) -> Option<Value> {
         let resource = self.resources.get(slot.0 as usize)?.as_ref()?;
         let resource_type = self.config.types.get(&resource.type_name);
@@ -125,13 +125,13 @@ impl Tree {
         told.or_else(|| self.metadata_by_parent(slot)).unwrap_or_else(|| resource.metadata.clone())
     }
 
-    /// The metadata of a resource, if the one that holds its stack knows better.
+    /// The metadata of a resource, if the type of its parent resource changes it.
     fn metadata_by_parent(&self, slot: Slot) -> Option<Value> {
         let resource = self.resource(slot);
         let (_, slot) = self.stack(resource.stack).parent_resource?;
         let parent_resource = self.resources.get(slot.0 as usize)?.as_ref()?;
         let inside = self.config.types.get(&parent_resource.type_name)?.behaviour.nested_metadata?;
-        // Until it is made, nothing but what it makes its stack of is certain.
+        // Until the parent resource has a definition, its view is not complete.
         parent_resource
             .definition
             .as_ref()
@@ -157,17 +157,17 @@ impl Tree {
         ActingFor { stack_id: stack, ..self.acting_for() }
     }
 
-    /// The resource of the same stack that is called so by others.
+    /// The resource of the same stack that has a reference.
     pub(crate) fn find_sibling(&self, slot: Slot, reference: &str) -> Option<Slot> {
         let resource = self.resources.get(slot.0 as usize)?.as_ref()?;
-        // What is replaced may still be there: the newest is meant.
+        // A replaced resource may still be there: the newest is meant.
         let mut newest_first = self.stack(resource.stack).resources.values().rev().copied();
         let is_called =
             |slot: Slot| matches!(self.reference(slot), Value::Text(text) if &*text == reference);
         newest_first.find(|slot| is_called(*slot))
     }
 
-    /// Shows a resource to its type, for what it wants to know; a type that panics fails.
+    /// Calls a function of a type with a view of a resource; a panic becomes a failure.
     pub(crate) fn with_view<T>(
         &self,
         slot: Slot,
@@ -225,7 +225,7 @@ impl Tree {
     }
 }
 
-/// What a template is told of a type that broke down.
+/// The fault of a function whose type failed.
 fn broken(failure: op::Failure) -> Fault {
     Fault::new(failure.to_string())
 }
@@ -246,7 +246,7 @@ impl StackScope<'_> {
         self.tree.current(self.stack, name)
     }
 
-    /// What a resource will be called by others, if that can be told before it is there.
+    /// The reference that a resource will have, if its type knows it before the resource exists.
     fn early_reference(&self, resource: &str) -> Option<Value> {
         let blueprint = self.blueprint()?;
         let resource_type =
@@ -256,7 +256,7 @@ impl StackScope<'_> {
             .reference
             .filter(|_| resource_type.schema.reference_known_early)?;
         let stack = &self.tree.stack(self.stack).name;
-        // Whatever its id will be, nobody is told of it.
+        // The id is not known yet, and does not show in the reference.
         let id = ResourceId(Uuid::nil());
         let (properties, data) = (Members::new(), Members::new());
         let view = View {
@@ -274,7 +274,7 @@ impl StackScope<'_> {
         guarded("reference", || reference(&view)).ok()
     }
 
-    /// An output of the stack; nothing if it has no such output.
+    /// An output of the stack; `None` if it has no such output.
     pub(crate) fn output(&self, name: &str) -> Option<Result<Value, Fault>> {
         let definition = &self.blueprint()?.definition;
         let output = definition.template.outputs.get(name)?;
@@ -336,7 +336,7 @@ impl Resolver for StackScope<'_> {
             .into_iter()
             .flatten();
         let declared = declared.map(|it| &*it.name).filter(|name| *name != "show");
-        // What a template tells are its outputs.
+        // The attributes of a template as a type are its outputs.
         let child = resource.child.filter(|_| resource_type.is_none());
         let child = child.and_then(|child| self.tree.stack(child).blueprint.as_deref());
         let outputs = child.into_iter().flat_map(|it| it.definition.template.outputs.keys());
@@ -377,7 +377,7 @@ impl NestedStack for StackScope<'_> {
         if let Some(missing) = &self.tree.missing {
             missing.record_all();
         }
-        // One that the template has no place for any more is there until nobody uses it.
+        // A resource that is not in the template any more stays until no other one uses it.
         let wanted = stack.resources.values().filter(|slot| self.tree.is_wanted(**slot));
         let live = wanted.map(|slot| self.tree.resource(*slot)).filter(|it| {
             it.replaced_by.is_none()

@@ -1,44 +1,44 @@
-//! What is being done with a stack or a resource, and how far it is.
+//! The states of stacks and resources: an action and its status.
 
 use std::fmt;
 
-/// What is being done, or was done last.
+/// The action in progress, or the last one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Action {
-    /// Nothing yet: a resource that is no more than a record.
+    /// None yet: the resource is only a record.
     Init,
-    /// It is made.
+    /// It is created.
     Create,
     /// It is removed.
     Delete,
-    /// It is changed.
+    /// It is updated.
     Update,
-    /// It goes back to what it was.
+    /// It is rolled back.
     Rollback,
-    /// It is put to rest.
+    /// It is suspended.
     Suspend,
-    /// It is woken.
+    /// It is resumed.
     Resume,
-    /// Something that exists is taken over.
+    /// An existing object is adopted.
     Adopt,
     /// A copy of its state is kept.
     Snapshot,
-    /// It is compared with observed.
+    /// Its object is checked.
     Check,
-    /// It goes back to a snapshot.
+    /// It is restored from a snapshot.
     Restore,
-    /// It was told something. No state of its own: only events have it.
+    /// It received a signal. Only events have this action, no state has it.
     Signal,
 }
 
-/// How far an action is.
+/// The status of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Status {
-    /// Under way.
+    /// In progress.
     InProgress,
-    /// Ended well.
+    /// Complete.
     Complete,
-    /// Ended badly.
+    /// Failed.
     Failed,
 }
 

@@ -1,8 +1,7 @@
-//! A tree of stacks in memory: what its owner knows, and what has yet to be written down.
+//! A tree of stacks in memory, and which of its records have yet to be stored.
 //!
-//! Stacks and resources are in two arenas and refer to each other by their places there. Whatever
-//! changes is marked, and [`Tree::take_batch`] gives the rows of all that changed since the last time,
-//! each once.
+//! Stacks and resources are in two arenas and refer to each other by their positions there. Every change is
+//! marked, and [`Tree::take_batch`] returns the rows of all that changed since the last time, each once.
 
 use crate::blueprint::{Blueprint, Recipe, Templates};
 use crate::config::Config;
@@ -28,21 +27,21 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A place in the arena of stacks.
+/// A position in the arena of stacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StackKey(pub(crate) u32);
 
-/// A place in the arena of resources.
+/// A position in the arena of resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(pub(crate) u32);
 
-/// The number of an operation under way; never used twice in a tree's life in one process.
+/// The id of an operation; never used twice in a tree's life in one process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OpId(pub u64);
 
-/// What the machine is told by whoever drives it.
+/// What the machine gets from its caller: the time and new ids.
 pub struct Env<'e> {
-    /// What time it is.
+    /// The current time.
     pub now: Time,
     /// Where new ids come from.
     pub ids: &'e mut dyn Ids,
@@ -54,11 +53,11 @@ pub struct Tree {
     pub(crate) root: StackId,
     pub(crate) project: Arc<str>,
     pub(crate) user_name: Arc<str>,
-    /// In whose name calls are made.
+    /// The credential that calls are made with.
     pub(crate) credential: Arc<Credential>,
     /// The id of the project of its users; empty if it is not known whether there is one.
     pub(crate) users: Option<Arc<str>>,
-    /// What was lent and is to be given back.
+    /// Trusts and application credentials that are to be revoked.
     pub(crate) to_revoke: Vec<Arc<Credential>>,
     pub(crate) stacks: Vec<Option<Stack>>,
     pub(crate) resources: Vec<Option<Resource>>,
@@ -74,23 +73,23 @@ pub struct Tree {
     pub(crate) next_event: u64,
     /// Templates of files, read once.
     pub(crate) templates: Templates,
-    /// When to look again, and at what.
+    /// The times at which actions and pauses end.
     pub(crate) timers: BTreeSet<(Time, Timer)>,
     pub(crate) changes: Changes,
-    /// What is to be told once it is written down.
+    /// Notifications that go out once the changes are stored.
     pub(crate) outbox: Outbox,
     pub(crate) next_traversal: u64,
-    /// How many stacks have a traversal under way.
+    /// How many stacks have a traversal.
     pub(crate) active_traversals: usize,
-    /// What has to be looked at before a step is over.
+    /// The tasks that are left to do.
     pub(crate) queue: VecDeque<Task>,
     /// What was done, for logs and metrics; and for which requests.
     pub(crate) activity: crate::activity::ActivityLog,
-    /// What the step calls for.
+    /// The effects of the step.
     pub(crate) effects: Vec<Effect>,
-    /// What objects were found to be, while they are compared with what they should be.
+    /// What was observed of objects, while they are compared with their definitions.
     pub(crate) observed: Observations,
-    /// What is not there, if only a part of the tree was read.
+    /// What is missing, if only a part of the tree was read.
     pub(crate) missing: Option<Box<Missing>>,
 }
 
@@ -103,13 +102,13 @@ pub(crate) enum Timer {
     Resource(Slot, OpId),
 }
 
-/// What has yet to be written down.
+/// What has yet to be stored.
 #[derive(Default)]
 pub(crate) struct Changes {
     pub(crate) stacks: BTreeSet<StackKey>,
     pub(crate) resources: BTreeSet<Slot>,
     pub(crate) dropped_resources: Vec<ResourceId>,
-    /// Nested stacks that are no more, once that is written down.
+    /// Nested stacks that are dropped from memory once their end is stored.
     pub(crate) gone_stacks: Vec<StackKey>,
     pub(crate) recipes: IndexMap<RecipeId, Arc<Recipe>>,
     pub(crate) dropped_recipes: Vec<RecipeId>,
@@ -121,41 +120,41 @@ pub(crate) struct Changes {
 
 /// A stack.
 pub struct Stack {
-    /// Its id.
+    /// The id that users see.
     pub id: StackId,
-    /// Its name.
+    /// The name; of a nested stack, the physical name of its parent resource.
     pub name: Arc<str>,
-    /// The resource that holds it, and the stack of that.
+    /// The stack and the resource that it is nested in.
     pub parent_resource: Option<(StackKey, Slot)>,
-    /// The id of that resource, which may be gone before this stack is.
+    /// The id of that resource, whose record may go first.
     pub parent_resource_id: Option<ResourceId>,
     /// How deep it is nested.
     pub depth: usize,
-    /// What is being done with it.
+    /// The last action, and its status.
     pub state: State,
-    /// Why it is in that state.
+    /// The reason of the state, as users see it.
     pub reason: Arc<str>,
-    /// When it was made.
+    /// When it was created.
     pub created: Time,
-    /// When it was last changed.
+    /// When it was last updated.
     pub updated: Option<Time>,
     /// When it was deleted.
     pub deleted: Option<Time>,
     /// Its tags.
     pub tags: Vec<Arc<str>>,
-    /// How long an action may take; nothing for the operator's default.
+    /// How long an action may take; `None` for the operator's default.
     pub timeout: Option<Duration>,
-    /// Whether a failed create or update is undone.
+    /// Whether a failed create or update is rolled back.
     pub is_rolled_back: bool,
-    /// What it is made of.
+    /// Its template, files, environment and parameters.
     pub recipe: Arc<Recipe>,
-    /// What it was made of before the action under way.
+    /// The recipe before the action in progress, for a rollback.
     pub previous: Option<Arc<Recipe>>,
-    /// Its resources in the order they were added.
+    /// Its resources, in the order in which they were added.
     pub resources: BTreeMap<u64, Slot>,
-    /// The resources of a name; the last is the one that counts.
+    /// The resources of each name; the last one is current.
     pub by_name: IndexMap<Arc<str>, Vec<Slot>>,
-    /// How many of its resources have an operation under way.
+    /// How many of its resources have an operation.
     pub(crate) busy: usize,
     pub(crate) blueprint: Option<Arc<Blueprint>>,
     pub(crate) traversal: Option<Box<Traversal>>,
@@ -163,7 +162,7 @@ pub struct Stack {
 
 /// A resource.
 pub struct Resource {
-    /// Its id.
+    /// The id in the record; a replacement has another one.
     pub id: ResourceId,
     /// Its stack.
     pub stack: StackKey,
@@ -173,9 +172,9 @@ pub struct Resource {
     pub name: Arc<str>,
     /// The built-in type that it is of, or the type as written if that is a template.
     pub type_name: Arc<str>,
-    /// What is being done with it.
+    /// The last action, and its status.
     pub state: State,
-    /// Why it is in that state.
+    /// The reason of the state, as users see it.
     pub reason: Arc<str>,
     /// The id that its service gave to its object.
     pub physical_id: Option<Arc<str>>,
@@ -183,71 +182,71 @@ pub struct Resource {
     pub created: Time,
     /// When its state last changed.
     pub updated: Time,
-    /// What it was last brought to; nothing if it never was anything.
+    /// The definition that was applied last; `None` if none ever was.
     pub definition: Option<Arc<ResolvedDefinition>>,
-    /// What it keeps for itself.
+    /// Data that its handlers keep.
     pub data: Arc<Members>,
     /// The metadata.
     pub metadata: Value,
-    /// What its service shows of its object.
+    /// The object as its service showed it last.
     pub remote: Value,
-    /// The resources that it needs.
+    /// The resources that it depends on.
     pub requires: Vec<ResourceId>,
-    /// The resource whose place it takes.
+    /// The resource that it replaces.
     pub replaces: Option<ResourceId>,
-    /// The resource that takes its place.
+    /// The resource that replaces it.
     pub replaced_by: Option<ResourceId>,
-    /// The snapshot that it belongs to, if it stands for a copy of an object: then it is in no template,
-    /// and nobody sees it.
+    /// The snapshot that it belongs to, if it is the record of a copy of an object: such a record is in no
+    /// template, and no reader sees it.
     pub copy_of: Option<SnapshotId>,
     /// Its nested stack.
     pub child: Option<StackKey>,
-    /// Whether it is open if there is an object.
+    /// Whether it is in doubt that there is an object: a call was lost.
     pub is_doubtful: bool,
-    /// Whether a create or an update failed on the way, so that the object may be anything.
+    /// Whether a create or an update failed half-way, so that the state of the object is not known.
     pub is_half_done: bool,
-    /// The size that a scaling policy asks of a group, while it is being given that.
+    /// The size that a scaling policy asked for, while the group is being resized.
     pub wanted_size: Option<usize>,
-    /// How long a group is left alone when it has been given that.
+    /// The cooldown that follows the resize.
     pub cooldown: Option<Cooldown>,
     /// The hook that it waits at.
     pub hook: Option<Hook>,
-    /// The hooks that were cleared for what is being done.
+    /// The hooks that were cleared in this traversal.
     pub cleared: Vec<Hook>,
-    /// The operation under way.
+    /// The operation in progress.
     pub op: Option<Box<Operation>>,
 }
 
-/// An operation under way on a resource.
+/// An operation on a resource.
 #[derive(Clone, Debug)]
 pub struct Operation {
-    /// Its number.
+    /// The id under which its reports come in.
     pub id: OpId,
-    /// What is done.
+    /// What it does.
     pub kind: OperationKind,
-    /// The traversal that began it, and its node there; nothing if that traversal was replaced.
+    /// The traversal that began it, and its node there; `None` if that traversal was replaced.
     pub origin: Option<(u64, usize)>,
-    /// What it is part of: the retries of a create are a delete and a create.
+    /// The action that it is a part of: the retries of a create are a delete and a create.
     pub action: Action,
-    /// What the resource is to become.
+    /// The definition that is being applied.
     pub target: Option<Arc<ResolvedDefinition>>,
-    /// What it needs then.
+    /// The dependencies of the resource by that definition.
     pub requires: Vec<ResourceId>,
-    /// What properties were found to be that are other than they were made.
+    /// The values of properties that have drifted from the last definition.
     pub drifted: Arc<Members>,
-    /// What was done so far.
+    /// The steps so far.
     pub journal: Journal,
     /// How often it failed.
     pub failures: u32,
-    /// What it failed with first.
+    /// The first failure, which is the one that is shown.
     pub first_failure: Option<kiln_resources::op::Failure>,
-    /// Whether it was told to stop.
+    /// Whether it is being stopped.
     pub is_stopping: bool,
     /// The snapshot for which a copy of the object is made.
     pub snapshot: Option<SnapshotId>,
-    /// Whether a copy of the object is made before it is removed.
+    /// Whether the object is copied before it is removed.
     pub snapshot_before_delete: bool,
-    /// What it waits for, if it is not running.
+    /// What it waits for, if it is paused.
     pub pause: Option<Pause>,
     /// Whether the nested stack's traversal under way is the last that is needed.
     pub is_last_stage: bool,
@@ -258,10 +257,10 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// Stands for the number of the stack's traversal until that is under way again after an interruption.
+    /// Stands for the id of the stack's traversal after a restart, until a node claims the operation.
     pub(crate) const INTERRUPTED: u64 = u64::MAX;
 
-    /// Whether the traversal that is under way began it, before an interruption.
+    /// Whether the traversal of the stack began it before a restart.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.origin.is_some_and(|(number, _)| number == Operation::INTERRUPTED)
     }
@@ -298,13 +297,13 @@ impl Tree {
         }
     }
 
-    /// A resource that is about to be changed: it will be written down.
+    /// A resource that is about to be changed: its row will be stored.
     pub(crate) fn change(&mut self, slot: Slot) -> &mut Resource {
         self.changes.resources.insert(slot);
         self.resource_mut(slot)
     }
 
-    /// A resource of which nothing that is written down changes.
+    /// A resource of which nothing changes that is stored.
     pub(crate) fn resource_mut(&mut self, slot: Slot) -> &mut Resource {
         match self.resources.get_mut(slot.0 as usize) {
             Some(Some(resource)) => resource,
@@ -332,7 +331,7 @@ impl Tree {
         key
     }
 
-    /// Adds a resource to a stack; it counts from now on.
+    /// Adds a resource to a stack, as the current one of its name.
     pub(crate) fn add_resource(&mut self, mut resource: Resource) -> Slot {
         resource.number = self.next_number;
         self.next_number += 1;
@@ -341,14 +340,14 @@ impl Tree {
         slot
     }
 
-    /// Makes room for so many new resources: growing little by little takes twice the memory.
+    /// Reserves memory for so many new resources: growing little by little takes twice as much.
     pub(crate) fn reserve_resources(&mut self, resources: usize) {
         self.resources.reserve(resources.saturating_sub(self.free_slots.len()));
-        // Each begins, and ends.
+        // Each has an event at its beginning and at its end.
         self.changes.events.reserve(2 * resources);
     }
 
-    /// Puts a resource into its place, in memory only.
+    /// Inserts a resource in memory, without marking it as changed.
     pub(crate) fn insert_resource(&mut self, resource: Resource) -> Slot {
         let (stack, number, name) = (resource.stack, resource.number, resource.name.clone());
         let copy_of = resource.copy_of;
@@ -400,7 +399,7 @@ impl Tree {
         }
     }
 
-    /// Takes a resource that is no more out of what its partner in a replacement says.
+    /// Removes the id of a resource that is gone from its partner in a replacement.
     fn unlink_partner(
         &mut self,
         stack: StackKey,
@@ -419,7 +418,7 @@ impl Tree {
         }
     }
 
-    /// Puts the resources of each name in order: the one that counts is not replaced, and comes last.
+    /// Sorts the resources of each name: the current one is not replaced, and comes last.
     pub(crate) fn sort_candidates(&mut self, key: StackKey) {
         let mut by_name = std::mem::take(&mut self.stack_mut(key).by_name);
         for slots in by_name.values_mut().filter(|slots| slots.len() > 1) {
@@ -431,7 +430,7 @@ impl Tree {
         self.stack_mut(key).by_name = by_name;
     }
 
-    /// The resource of a name that counts.
+    /// The current resource of a name.
     pub(crate) fn current(&self, stack: StackKey, name: &str) -> Option<Slot> {
         let slots = self.stack(stack).by_name.get(name);
         if let (None, Some(missing)) = (slots, &self.missing) {
@@ -456,7 +455,7 @@ impl Tree {
         self.stack_event(env, key, state, reason);
     }
 
-    /// Tells that something happened to a stack.
+    /// Records an event of a stack.
     pub(crate) fn stack_event(
         &mut self,
         env: &mut Env<'_>,
@@ -471,7 +470,7 @@ impl Tree {
         self.event(env, id, name, "OS::Heat::Stack".into(), physical_id, state, reason, Vec::new());
     }
 
-    /// Sets the state of a resource; that it is another one is an event.
+    /// Sets the state of a resource; records an event if it is another one.
     pub(crate) fn set_state(&mut self, env: &mut Env<'_>, slot: Slot, state: State, reason: &str) {
         let resource = self.change(slot);
         let is_new = resource.state != state;
@@ -483,7 +482,7 @@ impl Tree {
         }
     }
 
-    /// Tells that something happened to a resource.
+    /// Records an event of a resource.
     pub(crate) fn resource_event(
         &mut self,
         env: &mut Env<'_>,
@@ -500,7 +499,7 @@ impl Tree {
             (None, Action::Init) => "".into(),
             (None, _) => Arc::from(self.physical_name(slot)),
         };
-        // Properties are kept with the event from which on they hold.
+        // Properties are stored with the event from which on they apply.
         let target = resource.op.as_ref().and_then(|op| op.target.as_ref());
         let body = match target {
             Some(target) if state.status == Status::InProgress => {
@@ -554,9 +553,9 @@ impl Tree {
         resource.id.physical_name(&self.stack(resource.stack).name, &resource.name, limit)
     }
 
-    // --- writing down ---
+    // --- storing ---
 
-    /// Whether something has yet to be written down.
+    /// Whether changes have yet to be stored.
     pub fn has_changes(&self) -> bool {
         let changes = &self.changes;
         !(changes.stacks.is_empty()
@@ -568,7 +567,7 @@ impl Tree {
             && changes.done.is_empty())
     }
 
-    /// How many rows have yet to be written down.
+    /// How many rows have yet to be stored.
     pub fn count_changes(&self) -> usize {
         self.changes.resources.len() + self.changes.events.len()
     }
@@ -607,7 +606,7 @@ impl Tree {
         }
     }
 
-    /// Whether something is under way.
+    /// Whether an action or an operation is in progress.
     pub fn has_work(&self) -> bool {
         !self.ops.is_empty() || self.active_traversals > 0
     }

@@ -1,6 +1,4 @@
-//! A tree as it was last written down, to be looked at.
-//!
-//! Whoever reads sees what is durable, never what an owner has in mind.
+//! A tree as it is in the store, for readers: they see what is durable, never what only the owner knows.
 
 use crate::blueprint::{Blueprint, ResolvedType, Source};
 use crate::config::Config;
@@ -65,13 +63,13 @@ const USER: &str = "user_id";
 const IAM_USER: &str = "AWS::IAM::User";
 const ACCESS_POLICY: &str = "OS::Heat::AccessPolicy";
 
-/// A tree that is looked at.
+/// A tree for readers.
 pub struct View {
     tree: Tree,
 }
 
 impl View {
-    /// The tree of a root stack; nothing if there is none.
+    /// The tree of a root stack; `None` if there is none.
     pub async fn open(
         store: &dyn Store,
         config: &Arc<Config>,
@@ -103,13 +101,12 @@ impl View {
         View { tree }
     }
 
-    /// Whether something was looked for that is not in the part that was read: then what was seen may
-    /// be wrong.
+    /// Whether something was needed that is not in the part that was read: then the results may be wrong.
     pub fn is_incomplete(&self) -> bool {
         self.tree.missing.as_ref().is_some_and(|missing| missing.is_incomplete())
     }
 
-    /// In whose name the tree's calls are made.
+    /// The credential that the tree's calls are made with.
     pub fn credential(&self) -> &Credential {
         &self.tree.credential
     }
@@ -136,13 +133,13 @@ impl View {
         &mut self.tree
     }
 
-    /// The tree itself, to ask what would become of it.
+    /// The tree itself, for previews.
     pub fn into_tree(self) -> Tree {
         self.tree
     }
 }
 
-/// A stack that is looked at.
+/// A stack for readers.
 #[derive(Clone, Copy)]
 pub struct StackView<'v> {
     tree: &'v Tree,
@@ -154,13 +151,13 @@ pub struct StackView<'v> {
 pub struct OutputView {
     /// Its name.
     pub name: Arc<str>,
-    /// What it tells.
+    /// Its description.
     pub description: Value,
     /// Its value, or why it has none.
     pub value: Result<Value, String>,
 }
 
-/// A resource that is looked at.
+/// A resource for readers.
 #[derive(Clone, Debug)]
 pub struct ResourceView {
     /// Its name.
@@ -179,11 +176,11 @@ pub struct ResourceView {
     pub updated: Time,
     /// The resources of the stack that need it.
     pub required_by: Vec<Arc<str>>,
-    /// What it is for.
+    /// Its description in the template.
     pub description: Option<Arc<str>>,
     /// Its nested stack: name and id.
     pub nested: Option<(Arc<str>, StackId)>,
-    /// Where it is kept; nothing if nothing was done about it yet.
+    /// Its record; `None` if it is only in the template yet.
     slot: Option<Slot>,
 }
 
@@ -202,18 +199,18 @@ impl<'v> StackView<'v> {
         &self.tree.stack(self.key).name
     }
 
-    /// The resource that holds it.
+    /// The resource that it is nested in.
     pub fn parent_resource(&self) -> Option<&'v Arc<str>> {
         let (_, slot) = self.tree.stack(self.key).parent_resource?;
         Some(&self.tree.resource(slot).name)
     }
 
-    /// What its template says of itself.
+    /// The description of its template.
     pub fn description(&self) -> Option<Value> {
         self.blueprint()?.definition.template.description.clone()
     }
 
-    /// What it was told besides what it is made of.
+    /// Its settings besides the recipe.
     pub fn settings(&self) -> Settings {
         let stack = self.tree.stack(self.key);
         Settings {
@@ -239,12 +236,12 @@ impl<'v> StackView<'v> {
         crate::export::template(&self.tree.stack(self.key).recipe.template)
     }
 
-    /// What it is made of.
+    /// Its recipe.
     pub fn recipe(&self) -> &'v Arc<crate::blueprint::Recipe> {
         &self.tree.stack(self.key).recipe
     }
 
-    /// The text of its template; nothing if it never was a text.
+    /// The text of its template; `None` if a resource type made the template.
     pub fn template_text(&self) -> Option<Arc<str>> {
         match &self.tree.stack(self.key).recipe.template {
             Source::Text(text) | Source::File(_, text) => Some(text.clone()),
@@ -386,7 +383,7 @@ impl<'v> StackView<'v> {
         Some(StackView { tree: self.tree, key: child })
     }
 
-    /// Notes that more of a resource is wanted than lists show.
+    /// Records that more of a resource is needed than lists show.
     fn need_body(&self) {
         if let Some(missing) = &self.tree.missing {
             missing.record_body();
@@ -409,7 +406,7 @@ impl<'v> StackView<'v> {
         }
     }
 
-    /// Whether a resource would understand a signal; why not, otherwise.
+    /// Checks that a resource understands a signal.
     pub fn hears(&self, resource: &ResourceView, details: &Value) -> Result<(), String> {
         self.need_body();
         let signal =
@@ -527,8 +524,7 @@ impl<'v> StackView<'v> {
         }
     }
 
-    /// The whole stack as one document. Hidden values are not in it: whoever takes the stack over
-    /// gives them anew.
+    /// The whole stack as one document. Hidden values are not in it: an adoption has to supply them again.
     pub fn export(&self) -> Value {
         let mut document = self.tree.export_stack(self.key);
         if let (Value::Map(document), Value::Map(mut environment)) =

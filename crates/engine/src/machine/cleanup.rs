@@ -1,4 +1,4 @@
-//! The way back: each resource that is no longer wanted goes, after those that need it.
+//! The cleanup: each resource that the goal has no place for is removed, after those that need it.
 
 use super::Phase;
 use super::operations::OperationSpec;
@@ -43,8 +43,8 @@ impl Tree {
             && blueprint.is_some_and(|it| it.definition.has_resource(&resource.name))
     }
 
-    /// What has to go before what: who needs something before what it needs, and what replaces
-    /// something before what it replaces.
+    /// The order of removal: a resource goes before its dependencies, and a replacement before the resource
+    /// that it replaces.
     fn graph_of_removal(&self, slots: &[Slot]) -> Graph {
         let places: BTreeMap<_, _> =
             slots.iter().enumerate().map(|(at, slot)| (self.resource(*slot).id, at)).collect();
@@ -61,7 +61,7 @@ impl Tree {
         }
         let mut graph = Graph::with_capacity(slots.len());
         users.iter().for_each(|edges| graph.push(edges));
-        // A revival may leave two resources that wait for each other: then number decides.
+        // After a revival two resources may wait for each other: then the younger one goes first.
         match graph.order() {
             Ok(_) => graph,
             Err(_) => self.graph_without_replacements(slots, &places),
@@ -77,7 +77,7 @@ impl Tree {
         for (at, slot) in slots.iter().enumerate() {
             let resource = self.resource(*slot);
             for id in &resource.requires {
-                // Only younger ones wait for older ones: that cannot be a ring.
+                // Only older resources wait for younger ones: such a graph has no cycle.
                 if let Some(needed) = places.get(id).filter(|needed| **needed < at) {
                     users[*needed].push(Edge { to: at, span: None });
                 }

@@ -1,4 +1,4 @@
-//! What users want of a stack.
+//! Commands: what users ask of a stack.
 
 use super::traversal::StackFailure;
 use crate::blueprint::Recipe;
@@ -15,48 +15,48 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Something that is wanted of a stack of the tree.
+/// A command to a stack of the tree.
 #[derive(Clone, Debug)]
 pub enum Command {
-    /// It is made of something else.
+    /// Update the stack.
     Update {
-        /// What it is made of.
+        /// The recipe to update to.
         recipe: Arc<Recipe>,
         /// What else changes.
         settings: Settings,
     },
-    /// It goes.
+    /// Delete the stack.
     Delete,
-    /// What is under way is given up.
+    /// Cancel the create or the update that is in progress.
     Cancel {
-        /// And undone.
+        /// Whether the stack is rolled back then.
         with_rollback: bool,
     },
-    /// It is put to rest, woken, or compared with observed.
+    /// Suspend, resume or check every resource of a stack.
     ForEach(StackId, Action),
-    /// Its records go, and its objects stay.
+    /// Delete the records of the stack, and keep its objects.
     Abandon,
-    /// What it is now is kept.
+    /// Take a snapshot.
     Snapshot {
-        /// The id of what is kept.
+        /// The id of the snapshot.
         id: SnapshotId,
-        /// Its name.
+        /// The name that the user gave it.
         name: Option<Arc<str>>,
     },
-    /// A snapshot of it goes, with the copies that belong to it.
+    /// Delete a snapshot, with the copies that belong to it.
     DeleteSnapshot(SnapshotId),
-    /// It becomes what it was.
+    /// Restore the stack from a snapshot.
     Restore(SnapshotId),
-    /// A resource is told something.
+    /// Send a signal to a resource.
     Signal {
         /// The resource's stack.
         stack: StackId,
         /// The resource.
         resource: Arc<str>,
-        /// What it is told.
+        /// The details of the signal.
         details: Value,
     },
-    /// Somebody says whether a resource is healthy.
+    /// Mark a resource as healthy or unhealthy.
     Mark {
         /// The resource's stack.
         stack: StackId,
@@ -69,22 +69,22 @@ pub enum Command {
     },
 }
 
-/// What a stack is told besides what it is made of.
+/// The settings of a stack besides its recipe.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// Its tags, if they change.
+    /// The tags, if they change.
     pub tags: Option<Vec<Arc<str>>>,
     /// How long an action may take, if that changes.
     pub timeout: Option<Duration>,
-    /// Whether a failed create or update is undone, if that changes.
+    /// Whether a failed create or update is rolled back, if that changes.
     pub is_rolled_back: Option<bool>,
-    /// In whose name its calls are made, if that changes.
+    /// The credential of its calls, if that changes.
     pub credential: Option<Arc<Credential>>,
-    /// Whether its objects are compared with what they should be.
+    /// Whether objects are read and compared with their definitions.
     pub converges: bool,
 }
 
-/// A root stack that is to be made.
+/// A root stack that is to be created.
 #[derive(Clone, Debug)]
 pub struct NewStack {
     /// Its id.
@@ -95,19 +95,19 @@ pub struct NewStack {
     pub project: Arc<str>,
     /// The name of the user who made it.
     pub user_name: Arc<str>,
-    /// What it is made of.
+    /// Its template, files, environment and parameters.
     pub recipe: Arc<Recipe>,
-    /// What else is said of it.
+    /// Its other settings.
     pub settings: Settings,
-    /// What is known of objects that exist already and are to be taken over, by the names of their
-    /// resources; nothing if objects are to be made.
+    /// The data of existing objects that are to be adopted, by the names of their resources; `None` if
+    /// objects are to be created.
     pub adopted: Option<Arc<Members>>,
     /// The request that asked for it, if that is known.
     pub request: Option<RequestId>,
 }
 
 impl Tree {
-    /// A tree whose root is about to be made; its first step sets it off.
+    /// A tree whose root is about to be created; [`Tree::resume`] starts it.
     pub fn create(config: Arc<Config>, new: NewStack, env: &mut Env<'_>) -> Tree {
         let mut tree = Tree::empty(config, new.id, new.project, new.user_name);
         tree.activity.set_request(new.request);
@@ -160,7 +160,7 @@ impl Tree {
             Command::Update { recipe, settings } => self.update(env, root, recipe, settings),
             Command::Delete => self.delete(env, root, false),
             Command::Abandon => {
-                // Its users stay with its objects.
+                // The users of the stack stay with its objects.
                 self.users = None;
                 self.delete(env, root, true);
             }
@@ -190,7 +190,7 @@ impl Tree {
         settings: Settings,
     ) {
         if self.stack(key).state.action == Action::Delete {
-            // Somebody was quicker.
+            // A delete was quicker.
             settings.credential.into_iter().for_each(|unused| self.revoke_later(unused));
             return;
         }
@@ -210,7 +210,7 @@ impl Tree {
         self.bind_and_start(env, key);
     }
 
-    /// Reads and binds the goal of a stack, and goes for it.
+    /// Binds the template of a stack, and enters the first phase.
     pub(crate) fn bind_and_start(&mut self, env: &mut Env<'_>, key: StackKey) {
         match self.bind_template(key) {
             Ok(()) => self.enter_phase(env, key),
@@ -227,7 +227,7 @@ impl Tree {
             if traversal.action == Action::Delete && traversal.failure.is_none() {
                 return;
             }
-            // The interrupted action ends here, and is told of.
+            // The interrupted action ends here, with an event.
             let action = traversal.action;
             let reason = format!("Stack {action} cancelled");
             self.stack_event(env, key, State::new(action, Status::Failed), &reason);

@@ -1,5 +1,5 @@
-//! Nested stacks that rest: what was replaced inside them stays until those outside who used it have
-//! moved on.
+//! Nested stacks that defer their cleanup: resources that were replaced in them stay until the resources of the
+//! parent that used them were updated.
 
 use super::Phase;
 use super::traversal::StackFailure;
@@ -8,8 +8,8 @@ use crate::tree::{Env, Slot, StackKey, Tree};
 use kiln_resources::behaviour::OperationKind;
 
 impl Tree {
-    /// Whether a nested stack that has what it should have leaves the cleanup for later. A rolling
-    /// update does not: it must not need twice the room.
+    /// Whether a nested stack that is through with its forward phase defers the cleanup. A rolling update
+    /// does not: it must not need twice the quota.
     pub(crate) fn defers_cleanup(&self, key: StackKey) -> bool {
         let stack = self.stack(key);
         let is_update =
@@ -17,24 +17,24 @@ impl Tree {
         let Some((parent, parent_resource)) = stack.parent_resource.filter(|_| is_update) else {
             return false;
         };
-        // A delete of the stack around it comes to it in its turn.
+        // A delete of the parent comes to the nested stack in its turn.
         let is_around =
             self.stack(parent).traversal.as_ref().is_some_and(|traversal| match traversal.action {
                 Action::Delete => true,
                 Action::Create => false,
-                // After an interruption the traversal around it may be there already, and not yet at it.
+                // After a restart the parent's traversal may be in its cleanup already, and not yet here.
                 _ => traversal.phase == Phase::Forward || traversal.will_clean_up(parent_resource),
             });
-        // After an interruption the operation on the parent_resource may be over already.
+        // After a restart the operation on the parent resource may be over already.
         is_around
             && self.resource(parent_resource).op.as_deref().is_none_or(|op| {
                 op.kind == OperationKind::Update && op.is_last_stage && op.stages <= 1
             })
     }
 
-    /// Whether a nested stack still goes on though the traversal around it has ended, badly: others may not have
-    /// moved on, so what was replaced inside stays until the next traversal. A group that is given another size
-    /// does that by itself.
+    /// Whether a nested stack goes on although its parent's traversal has failed: resources of the parent may
+    /// still use what was replaced in it, so that stays until the next traversal. A group that is resized has
+    /// no traversal of its parent, and cleans up by itself.
     pub(crate) fn has_outlived_parent_traversal(&self, key: StackKey) -> bool {
         let stack = self.stack(key);
         let is_update =
@@ -69,14 +69,14 @@ impl Tree {
         let (key, Some(child)) = (resource.stack, resource.child) else { return };
         self.park(key, slot, node);
         let traversal = self.stack(child).traversal.as_ref();
-        // One that is still on its way will not rest any more.
+        // A nested stack that is still in its forward phase goes on to its cleanup by itself.
         if traversal.is_some_and(|traversal| traversal.phase == Phase::Deferred) {
             self.start_cleanup(env, child);
         }
     }
 
-    /// A nested stack has come to an end without an operation on its parent_resource: it cleaned up, or a group
-    /// was given another size.
+    /// The traversal of a nested stack has ended without an operation on its parent resource: a deferred
+    /// cleanup, or a group that was resized.
     pub(crate) fn nested_ended_without_operation(
         &mut self,
         env: &mut Env<'_>,
@@ -113,8 +113,8 @@ impl Tree {
         }
     }
 
-    /// The cleanup for which nested stacks rest will not come: they are what they should be, and keep
-    /// what they should not until the next traversal.
+    /// The parent's cleanup will not come, since its traversal has failed: nested stacks that wait for it are
+    /// complete, and keep what was replaced in them until the next traversal.
     pub(crate) fn finish_deferred(&mut self, env: &mut Env<'_>, key: StackKey) {
         let children: Vec<StackKey> = self
             .stack(key)
@@ -136,7 +136,7 @@ impl Tree {
         }
     }
 
-    /// Stops what is under way in a stack whose parent_resource has nothing under way.
+    /// Stops all operations in a nested stack whose parent resource has no operation.
     pub(crate) fn stop_nested(&mut self, env: &mut Env<'_>, child: StackKey) {
         match &self.stack(child).traversal {
             Some(traversal) if traversal.phase != Phase::Deferred => {

@@ -1,4 +1,4 @@
-//! Objects that somebody else made: they are taken over, looked at, and never removed.
+//! Objects that exist already: they are adopted, checked, and never removed.
 
 use crate::failure::Failure;
 use crate::state::{Action, State, Status};
@@ -8,7 +8,7 @@ use kiln_template::value::{Members, Value};
 use std::sync::Arc;
 
 impl Tree {
-    /// Takes over an object that exists.
+    /// Adopts an existing object.
     pub(crate) fn adopt_object(&mut self, env: &mut Env<'_>, slot: Slot) {
         let resource = self.resource(slot);
         let external = resource.op.as_ref().and_then(|op| op.target.as_ref()?.external_id.clone());
@@ -34,7 +34,7 @@ impl Tree {
         self.finish_failed(env, slot, failure, None);
     }
 
-    /// What is known of the object that a resource takes over.
+    /// The data of the object that a resource adopts.
     pub(crate) fn adopted_data(&self, slot: Slot) -> Option<Arc<Members>> {
         let resource = self.resource(slot);
         let known = self.stack(resource.stack).traversal.as_ref()?.adopted.as_ref()?;
@@ -51,7 +51,7 @@ impl Tree {
             .is_some_and(|resolved| resolved.external_id.is_some())
     }
 
-    /// Looks at an object that somebody else made, after it was taken over.
+    /// Checks an external object after it was adopted.
     pub(crate) fn check_external(&mut self, env: &mut Env<'_>, slot: Slot, op: Box<Operation>) {
         let resource_type = self.resource(slot).type_name.clone();
         if self

@@ -1,4 +1,4 @@
-//! Operations that come to an end: well, badly, or as something else.
+//! The ends of operations: success, failure, or the request for a replacement.
 
 use super::forward::Goal;
 use super::retry::backoff;
@@ -22,10 +22,11 @@ impl Tree {
         }
     }
 
-    /// The operation on a resource needs nothing from the world: it ends with the step.
+    /// Ends the operation on a resource with this step: no call is needed. Without an operation there is nothing
+    /// to end, as of a nested stack that is through after its parent resource.
     pub(crate) fn finish_immediately(&mut self, slot: Slot) {
         if let Some(op) = &self.resource(slot).op {
-            // Before anything else, so that its beginning and its end are written down at once.
+            // Before all other tasks, so that its beginning and its end are stored at once.
             self.queue.push_front(Task::FinishOperation(op.id));
         }
     }
@@ -80,7 +81,7 @@ impl Tree {
         if let Some(target) = &op.target {
             resource.is_half_done = false;
             resource.definition = Some(target.clone());
-            // What a nested stack used before may be needed until it has cleaned up.
+            // A nested stack may need its former dependencies until it has cleaned up.
             let former = match resource.child {
                 Some(_) => std::mem::take(&mut resource.requires),
                 None => Vec::new(),
@@ -128,7 +129,7 @@ impl Tree {
         self.release_waiters(key, slot, &op, true);
     }
 
-    /// A resource's object is gone: its record goes, too, unless somebody has to allow that.
+    /// The object of a resource was removed: so is its record, unless a hook is to be cleared first.
     pub(crate) fn deleted(&mut self, env: &mut Env<'_>, slot: Slot, op: &Operation) {
         let key = self.resource(slot).stack;
         let traversal = self.stack(key).traversal.as_ref();
@@ -147,7 +148,7 @@ impl Tree {
         }
     }
 
-    /// A resource's object is gone: its record goes, too.
+    /// The object of a resource was removed: so is its record.
     pub(crate) fn removed(&mut self, slot: Slot, op: &Operation) {
         let key = self.resource(slot).stack;
         let traversal =
@@ -157,7 +158,7 @@ impl Tree {
             .zip(traversal.as_ref())
             .is_some_and(|((number, _), traversal)| number == traversal.traversal_id);
         match traversal {
-            // An older traversal did what this one was going to do.
+            // An operation of an older traversal has removed what this one was to remove.
             Some(traversal) if !is_own => {
                 traversal
                     .slots
@@ -175,7 +176,7 @@ impl Tree {
         self.drop_resource(slot);
     }
 
-    /// Nothing is under way on a resource any more: whoever waited for that goes on.
+    /// The operation on a resource is over: the node that waited for it is visited, or else its own node is done.
     pub(crate) fn release_waiters(
         &mut self,
         key: StackKey,
@@ -195,7 +196,8 @@ impl Tree {
         }
     }
 
-    /// An update found that it cannot be one.
+    /// The handler of an update asks for a replacement, which begins if the traversal that began the update still goes
+    /// forward.
     pub(crate) fn finish_replaced(&mut self, env: &mut Env<'_>, slot: Slot) {
         let Some(op) = self.take_operation(slot) else { return };
         let key = self.resource(slot).stack;
@@ -222,7 +224,7 @@ impl Tree {
         self.queue.push_back(Task::MaybeFinish(key));
     }
 
-    /// An operation failed. `cause` is what its type said, if its type said something.
+    /// An operation failed. `cause` is the failure that its handler reported, if it did.
     pub(crate) fn finish_failed(
         &mut self,
         env: &mut Env<'_>,
@@ -245,7 +247,7 @@ impl Tree {
             return self.copy_not_removed(env, slot, &op, &failure.to_string());
         }
         let name = self.resource(slot).name.clone();
-        // What went wrong first says more than what went wrong last.
+        // The first failure says more than those of the retries.
         let failure = match &op.first_failure {
             Some(first) => Failure::of(&name, first.clone()),
             None => failure,
@@ -270,7 +272,7 @@ impl Tree {
         self.release_waiters(key, slot, &op, false);
     }
 
-    /// It could not be found out whether there is an object: that is tried until it can.
+    /// It could not be found out whether there is an object: that is tried until it succeeds.
     pub(crate) fn retry_doubt_later(&mut self, env: &mut Env<'_>, slot: Slot) {
         let Some(op) = &mut self.change(slot).op else { return };
         op.failures = op.failures.saturating_add(1);
@@ -291,12 +293,12 @@ impl Tree {
         let is_making = matches!(op.kind, OperationKind::Create | OperationKind::Update);
         resource.is_half_done |= is_making && resource.child.is_none();
         if resource.definition.is_none() {
-            // What was tried is what there is, if there is anything.
+            // If there is an object, then it is of this definition.
             resource.definition = op.target.clone();
             resource.requires = op.requires.clone();
         }
         for id in &op.requires {
-            // It may already lean on what it was to need.
+            // The object may already use its new dependencies.
             if !resource.requires.contains(id) {
                 resource.requires.push(*id);
             }

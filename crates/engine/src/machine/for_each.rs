@@ -1,4 +1,4 @@
-//! What is done with every resource that there is: suspend, resume, check, snapshot.
+//! The same operation on every resource of a stack: suspend, resume, check, snapshot.
 
 use super::Phase;
 use super::operations::OperationSpec;
@@ -54,7 +54,7 @@ impl Tree {
         }
         let state = resource.state;
         let is_done = state.is(action, Status::Complete) && Some(resource.updated) >= since;
-        // A copy of something that failed would not make it well, and must not seem to.
+        // A snapshot must not hide that a resource has failed before.
         let is_left_alone = match action {
             Action::Snapshot => {
                 state.status == Status::Failed && state.action != Action::Snapshot
@@ -80,7 +80,7 @@ impl Tree {
             if let Some(traversal) = self.traversal_mut(key) {
                 traversal.keeps_objects = true;
             }
-            // What failed stays failed: nobody looked whether it is well.
+            // A failed resource stays failed: nothing was checked.
             if state.action != Action::Init && state.status != Status::Failed {
                 self.set_state(env, slot, State::new(action, Status::Complete), &reason);
             }
@@ -103,12 +103,12 @@ impl Tree {
         self.start_operation(env, slot, start);
     }
 
-    /// A check found something wrong: those that need the resource are not looked at.
+    /// A check found something wrong: resources that need this one are skipped.
     pub(crate) fn check_failed(&mut self, key: StackKey, slot: Slot, node: usize, reason: &str) {
         let name = self.resource(slot).name.clone();
         let Some(traversal) = self.traversal_mut(key) else { return };
         traversal.check_failures.push(format!("{name}: Resource CHECK failed: {reason}"));
-        // Whatever needs it counts as done, all the way up.
+        // All direct and indirect users of the resource count as done.
         let mut skipped = vec![node];
         let mut seen = std::collections::BTreeSet::new();
         while let Some(node) = skipped.pop() {
@@ -121,7 +121,7 @@ impl Tree {
     }
 }
 
-/// Why something cannot be done with a resource in its state.
+/// Why an action is not valid in the state of a resource.
 fn refusal(state: State, action: Action) -> Option<String> {
     let State { action: was, status } = state;
     let is_fit = match action {

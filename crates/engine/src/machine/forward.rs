@@ -1,4 +1,4 @@
-//! The way forward: each resource of the template becomes what it should be, after what it needs.
+//! The forward phase: each resource of the template is brought to its definition, after its dependencies.
 
 use super::Phase;
 use super::traversal::StackFailure;
@@ -34,7 +34,7 @@ impl Tree {
         self.schedule_graph(key, graph, &nodes);
     }
 
-    /// A tree has no more resources than it may have.
+    /// Fails if the tree would have more resources than the operator allows.
     fn check_resource_count(
         &self,
         key: StackKey,
@@ -114,7 +114,7 @@ impl Tree {
         }
     }
 
-    /// The definition of a resource without functions.
+    /// The definition of a resource with all functions resolved.
     pub(crate) fn resolve_definition(
         &self,
         key: StackKey,
@@ -132,7 +132,7 @@ impl Tree {
         })
     }
 
-    /// The resources that count among what a resource needs.
+    /// The ids of the resources that a resource depends on.
     pub(crate) fn requirements(
         &self,
         key: StackKey,
@@ -149,8 +149,8 @@ impl Tree {
             .collect()
     }
 
-    /// Of the resources of a name, the one that is closest to what is wanted: rather one that can stay
-    /// as it is than one that must change, rather that than one that must go.
+    /// Of the resources of a name, the one that is closest to the definition: one that can stay as it is comes
+    /// before one that must be updated, and that before one that must be replaced.
     fn choose(
         &self,
         blueprint: &Blueprint,
@@ -187,8 +187,7 @@ impl Tree {
         })
     }
 
-    /// Whether a resource is one that an update comes to, be it to leave it as it is or to replace it:
-    /// not one that becomes something else altogether, nor one that is somebody else's.
+    /// Whether hooks before an update apply to a resource: not if its type changes, nor to external objects.
     fn may_be_updated(&self, slot: Slot, goal: &Goal<'_>) -> bool {
         let resource = self.resource(slot);
         let traversal = self.stack(resource.stack).traversal.as_ref();
@@ -200,7 +199,7 @@ impl Tree {
             && goal.definition.external_id.is_none()
     }
 
-    /// Adds a resource that is no more than a record yet.
+    /// Adds the record of a resource that has no object yet.
     fn new_resource(
         &mut self,
         env: &mut Env<'_>,
@@ -239,7 +238,7 @@ impl Tree {
         })
     }
 
-    /// Makes a resource that is no more than a record.
+    /// Creates, adopts or checks the object of a resource that is only a record so far.
     fn create_resource(&mut self, env: &mut Env<'_>, slot: Slot, goal: Goal<'_>) {
         let key = self.resource(slot).stack;
         let Some(traversal) = &self.stack(key).traversal else { return };
@@ -274,7 +273,7 @@ impl Tree {
         match decision {
             Decision::Keep if self.is_at_post_hook(slot) => self.park(key, slot, goal.at),
             Decision::Keep => {
-                // A nested stack that has yet to clean up may still lean on what it used before.
+                // A nested stack that has yet to clean up may still need its former dependencies.
                 let is_other = self.resource(slot).requires != goal.requires;
                 if is_other && !self.has_deferred_cleanup(slot) {
                     self.change(slot).requires = goal.requires;
@@ -321,13 +320,13 @@ impl Tree {
         }
     }
 
-    /// Says of a resource that it cannot be updated as wanted.
+    /// Records that a resource cannot be updated and will be replaced.
     pub(crate) fn announce_replacement(&mut self, env: &mut Env<'_>, slot: Slot) {
         let reason = format!("The Resource {} requires replacement.", self.resource(slot).name);
         self.set_state(env, slot, State::new(Action::Update, Status::Complete), &reason);
     }
 
-    /// Adds a resource that takes another one's place, and makes it.
+    /// Adds a replacement for a resource, and creates its object.
     pub(crate) fn replace(&mut self, env: &mut Env<'_>, slot: Slot, goal: Goal<'_>) {
         let old = self.resource(slot);
         let (key, name, id) = (old.stack, old.name.clone(), old.id);
@@ -338,8 +337,8 @@ impl Tree {
         self.create_resource(env, new, goal);
     }
 
-    /// Makes a resource the one of its name that counts: a rollback goes back to what was replaced. Tells
-    /// whether it was not.
+    /// Makes a resource the current one of its name: a rollback goes back to what was replaced. Returns
+    /// whether another one was current.
     fn promote(&mut self, slot: Slot) -> bool {
         let resource = self.resource(slot);
         let (key, name, id) = (resource.stack, resource.name.clone(), resource.id);
@@ -367,22 +366,22 @@ impl Tree {
     }
 }
 
-/// Whether an object of a type has to get back what its replacement took.
+/// Whether objects of a type have to be restored after they were replaced.
 fn comes_back(resource_type: &ResolvedType) -> bool {
     resource_type
         .builtin()
         .is_some_and(|resource_type| resource_type.behaviour.restored_on_rollback)
 }
 
-/// What a resource is to become.
+/// What a resource is to be brought to.
 pub(crate) struct Goal<'b> {
-    /// Its place in the template.
+    /// Its position in the template.
     pub(crate) at: usize,
     /// Its type.
     pub(crate) resolved_type: &'b ResolvedType,
     /// Its definition.
     pub(crate) definition: Arc<ResolvedDefinition>,
-    /// The resources that it will need.
+    /// The resources that it will depend on.
     pub(crate) requires: Vec<ResourceId>,
 }
 

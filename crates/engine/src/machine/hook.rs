@@ -1,19 +1,18 @@
-//! Hooks: places where a resource waits until somebody says that it may go on.
+//! Hooks: points at which a resource waits until a user lets it go on.
 
 use crate::state::Action;
 use crate::tree::{Env, Slot, StackKey, Tree};
 use kiln_template::environment::Hook;
 
 impl Tree {
-    /// A resource is past a hook: whoever comes to it again on the same traversal, as after an interruption,
-    /// does not wait there.
+    /// Marks a hook as passed, so that the same traversal does not wait there again, as after a restart.
     pub(crate) fn mark_hook_passed(&mut self, slot: Slot, hook: Hook) {
         if self.has_hook(slot, hook) && !self.resource(slot).cleared.contains(&hook) {
             self.change(slot).cleared.push(hook);
         }
     }
 
-    /// A traversal begins: no hook is behind it.
+    /// Forgets which hooks were passed, since a traversal begins.
     pub(crate) fn reset_hooks(&mut self, key: StackKey) {
         let slots: Vec<Slot> = self.stack(key).resources.values().copied().collect();
         for slot in slots {
@@ -29,7 +28,7 @@ impl Tree {
         blueprint.is_some_and(|it| it.registry.hooks(&resource.name).contains(&hook))
     }
 
-    /// Whether a resource has to wait at a hook; tells so when it gets there.
+    /// Whether a resource has to wait at a hook; records an event when it gets there.
     pub(crate) fn pauses_at_hook(
         &mut self,
         env: &mut Env<'_>,
@@ -51,7 +50,7 @@ impl Tree {
         true
     }
 
-    /// Nobody waits at the hooks of a stack any more: its traversal ends badly, or is replaced.
+    /// Leaves all hooks of a stack, since its traversal has failed or is replaced.
     pub(crate) fn abandon_hooks(&mut self, env: &mut Env<'_>, key: StackKey) {
         let slots: Vec<Slot> = self.stack(key).resources.values().copied().collect();
         for slot in slots {
@@ -65,7 +64,7 @@ impl Tree {
         }
     }
 
-    /// Whether a resource is what it should be, and waits for somebody who says that it may go on.
+    /// Whether a resource was created or updated, and waits at the hook after that.
     pub(crate) fn is_at_post_hook(&self, slot: Slot) -> bool {
         matches!(self.resource(slot).hook, Some(Hook::PostCreate | Hook::PostUpdate))
     }

@@ -1,13 +1,13 @@
 //! The machine: what happens to a tree of stacks, as a function of what it was and what came in.
 //!
-//! [`Tree::step`] takes one input and gives the effects that it calls for. It draws no breath of the
-//! world: time and ids are handed in, and nothing here reads or writes. Whoever drives it writes down
-//! what changed ([`Tree::take_batch`]) before an effect touches the world.
+//! [`Tree::step`] takes one input and returns the effects that it calls for. The machine is pure: time and
+//! ids are arguments, and it neither reads nor writes anything outside of the tree. The caller stores what
+//! changed ([`Tree::take_batch`]) before it carries out an effect.
 //!
-//! A *traversal* is an action carried out on a stack: forward through the graph of its blueprint, each
-//! resource after what it needs, and then backwards through what is no longer wanted. A create, an
-//! update, a rollback and a delete are all traversals to a goal; only the goals differ. A newer wish
-//! replaces the traversal: what was done stays done, and what is under way is awaited.
+//! A *traversal* is an action on a stack: forward through the graph of its blueprint, each resource after
+//! its dependencies, and then backwards through the resources that the goal has no place for. A create, an
+//! update, a rollback and a delete are all traversals to a goal; only the goals differ. A newer command
+//! replaces the traversal: what was done stays done, and operations that are running are awaited.
 
 mod cleanup;
 mod command;
@@ -44,63 +44,63 @@ use std::sync::Arc;
 /// What comes in.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// Somebody wants something.
+    /// A command that a user gave.
     Command(CommandId, Box<Command>),
-    /// An operation says something of its resource.
+    /// An operation reports something about its resource.
     Notes(OpId, Vec<Note>),
     /// An operation is about to make a call.
     StepBegun(OpId, Arc<str>),
-    /// A call that an operation made was replied to.
+    /// The reply to a call of an operation.
     StepReplied(OpId, Arc<str>, Reply),
     /// An operation ended.
     Ended(OpId, Result<(), OpError>),
-    /// An operation that was told to stop has stopped.
+    /// An operation was stopped, as an effect asked for.
     Stopped(OpId),
     /// Some time has passed.
     Tick,
-    /// What changed so far is being written down: the rest of what has to be looked at.
+    /// The changes so far are on their way to the store: the machine goes on with its queue.
     Continue,
 }
 
-/// What is to be done in the world, after what was decided is durable.
+/// What the caller has to do once the changes of the step are durable.
 #[derive(Clone, Debug)]
 pub enum Effect {
     /// Run an operation.
     Run(Box<Run>),
-    /// Stop an operation, and say so.
-    OpError(OpId),
-    /// The metadata of a resource changed: whoever watches it should look.
+    /// Stop an operation, and report that with [`Input::Stopped`].
+    Stop(OpId),
+    /// The metadata of a resource changed: operations that watch it go on.
     Changed(Slot),
 }
 
 /// An operation to be run.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Its number.
+    /// The id under which its inputs come back.
     pub op: OpId,
     /// The resource.
     pub slot: Slot,
     /// The type of the resource.
     pub resource_type: &'static ResourceType,
-    /// What is done.
+    /// What it does.
     pub kind: OperationKind,
-    /// What it is told.
+    /// What it knows of its resource.
     pub context: Context,
 }
 
-/// What has to be looked at before a step is over.
+/// Work that is left in the queue of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Task {
-    /// A node of a stack's traversal, the one of this number, has what it needs.
+    /// A node of a stack's traversal (with this id) has all of its dependencies.
     Visit(StackKey, u64, usize),
-    /// An operation on a resource is over without having run.
+    /// An operation ends without having run.
     FinishOperation(OpId),
     /// A stack's traversal may have come to an end.
     MaybeFinish(StackKey),
 }
 
 impl Tree {
-    /// Takes one input. The effects may be carried out once what changed is durable.
+    /// Applies one input. The effects may be carried out once the changes are durable.
     pub fn step(&mut self, input: Input, env: &mut Env<'_>) -> Vec<Effect> {
         match input {
             Input::Command(id, command) => {
@@ -121,12 +121,12 @@ impl Tree {
         std::mem::take(&mut self.effects)
     }
 
-    /// Whether something is left to be looked at once what changed is on its way to the store.
+    /// Whether the step was ended early, so that its changes are stored before the machine goes on.
     pub fn has_queued_tasks(&self) -> bool {
         !self.queue.is_empty()
     }
 
-    /// Looks at everything that has to be looked at, until a good deal has changed.
+    /// Works through the queue, until the step has changed as much as a step may.
     pub(crate) fn run_queue(&mut self, env: &mut Env<'_>) {
         while self.count_changes() < self.config.max_changes_per_step
             && let Some(task) = self.queue.pop_front()

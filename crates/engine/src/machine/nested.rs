@@ -1,7 +1,7 @@
 //! Nested stacks: resources that are stacks of their own.
 //!
-//! A nested stack is a stack to whoever looks at it, and part of its root's machine: its traversal is begun
-//! by the operation on the resource that holds it, and ends that operation.
+//! Readers see a nested stack as a stack; the machine treats it as a part of its root's tree: the operation on
+//! the parent resource begins its traversal, and the end of the traversal ends the operation.
 
 use super::forward::Goal;
 use super::traversal::StackFailure;
@@ -33,7 +33,7 @@ impl Tree {
             }
     }
 
-    /// Whether a nested stack may have to change although the resource that holds it does not.
+    /// Whether a nested stack may have to be updated although the definition of its parent resource is the same.
     pub(crate) fn must_update_nested(&self, resource: &Resource, goal: &Goal<'_>) -> bool {
         let Some(child) = resource.child else { return false };
         let Some(parent_blueprint) = &self.stack(resource.stack).blueprint else { return true };
@@ -42,7 +42,7 @@ impl Tree {
             || self.converges(resource.stack)
     }
 
-    /// Whether the nested stack of a resource is made of something else than it should be.
+    /// Whether the nested stack of a resource has another template, or shares other files, than it should.
     fn nested_stack_differs(
         &self,
         slot: Slot,
@@ -74,10 +74,10 @@ impl Tree {
             || inner.is_none_or(|inner| !Arc::ptr_eq(&parent_blueprint.shared, &inner.shared))
     }
 
-    /// Whether something in a stack or below it is not as it should be.
+    /// Whether something has failed, or waits for removal, in a stack or below it.
     fn has_flaws(&self, key: StackKey) -> bool {
         let stack = self.stack(key);
-        // What is under way sees to itself.
+        // A traversal that is under way takes care of it.
         stack.traversal.is_none() && stack.state.status != Status::Complete
             || stack.state.action == Action::Delete
             || stack.resources.values().any(|slot| {
@@ -88,18 +88,18 @@ impl Tree {
             })
     }
 
-    // --- going inside ---
+    // --- from the parent resource to the nested stack ---
 
-    /// Has the nested stack of a resource do what the operation on the resource is for.
+    /// Begins the traversal of the nested stack that the operation on its parent resource needs.
     pub(crate) fn dispatch_nested(&mut self, env: &mut Env<'_>, slot: Slot) {
-        // Whatever a policy was about to do with a group is overtaken.
+        // The operation supersedes the resize that a policy has begun.
         self.finish_resize(env, slot, Some("Something else is done with the group"));
         let resource = self.resource(slot);
         let Some(op) = resource.op.as_deref() else { return };
         let kind = op.kind;
         match (kind, resource.child) {
             (OperationKind::Create | OperationKind::Update, _) => self.start_next_stage(env, slot),
-            // A nested stack can be made again from its template: nothing of it is kept.
+            // A nested stack can be created again from its template: a snapshot keeps nothing of it.
             (OperationKind::Snapshot, _) | (_, None) => self.finish_immediately(slot),
             (kind, Some(child)) => {
                 let action = match kind {
@@ -128,12 +128,12 @@ impl Tree {
         is_retained || traversal.is_some_and(|traversal| traversal.keeps_objects)
     }
 
-    /// Brings a nested stack one stage closer to what it should be.
+    /// Begins the next stage of a nested stack; most need only one.
     pub(crate) fn start_next_stage(&mut self, env: &mut Env<'_>, slot: Slot) {
         let stage = match self.stage(env, slot) {
             Ok(stage) => stage,
             Err(failure) => {
-                // Without an operation it was a policy that asked for it.
+                // Without an operation a policy asked for the stage.
                 self.finish_resize(env, slot, Some(&failure.to_string()));
                 return self.finish_failed(env, slot, *failure, None);
             }
@@ -168,7 +168,7 @@ impl Tree {
             environment: Arc::default(),
             parameters,
             aliases,
-            // Who asked for the root, and what they may not use, holds for the whole tree.
+            // The creator of the root and the types that are forbidden hold for the whole tree.
             forbidden: Arc::default(),
             author: Arc::default(),
         });
@@ -214,7 +214,7 @@ impl Tree {
         })
     }
 
-    /// Tells a nested stack what is known of the objects that it takes over.
+    /// Passes the data of the objects that a nested stack adopts on to it.
     fn pass_adopted_data(&mut self, slot: Slot, child: StackKey) {
         let known = self.adopted_data(slot).and_then(|it| match it.get("resources") {
             Some(Value::Map(resources)) => Some(resources.clone()),
@@ -269,7 +269,7 @@ impl Tree {
         Ok(key)
     }
 
-    // --- what the nested stack should be ---
+    // --- the recipe of the nested stack ---
 
     fn stage(&self, env: &mut Env<'_>, slot: Slot) -> Result<Next, Box<Failure>> {
         let resource = self.resource(slot);
@@ -312,7 +312,7 @@ impl Tree {
         }
     }
 
-    /// What the type of a resource means in its stack.
+    /// The type of a resource as its stack resolves it.
     fn type_in_parent(&self, resource: &Resource) -> Option<ResolvedType> {
         let blueprint = self.stack(resource.stack).blueprint.as_ref()?;
         let at = blueprint.definition.template.resources.get_index_of(&resource.name)?;
@@ -384,9 +384,9 @@ impl Tree {
         members.into_iter().map(|(_, member)| member).collect()
     }
 
-    // --- coming back ---
+    // --- from the nested stack to the parent resource ---
 
-    /// A nested stack's traversal is over: so is the operation that began it, or its stage.
+    /// The traversal of a nested stack is over: so is the operation that began it, or a stage of that.
     pub(crate) fn nested_traversal_ended(
         &mut self,
         env: &mut Env<'_>,
@@ -430,10 +430,10 @@ impl Tree {
         self.pause(slot, Pause::Stage(until), until);
     }
 
-    // --- a newer wish, and none at all ---
+    // --- a newer goal, and a cancel ---
 
-    /// A node's resource has something under way: a nested stack gets the new goal at once, everything
-    /// else is awaited.
+    /// A node's resource has an operation: a nested stack gets the new goal at once, any other operation is
+    /// awaited.
     pub(crate) fn visit_busy(
         &mut self,
         env: &mut Env<'_>,
@@ -453,7 +453,7 @@ impl Tree {
             ResolvedType::Unknown(_) => false,
         };
         if !is_inside || !is_same_kind {
-            // What it needs may be another since an interruption: then it is not there yet.
+            // Since a restart its definition may have changed: then the operation does not lead to it.
             let target = resource.op.as_deref().and_then(|op| op.target.as_ref());
             let is_on_its_way = target.is_some_and(|target| {
                 self.resolve_definition(key, blueprint, at)
@@ -471,7 +471,7 @@ impl Tree {
         let number =
             self.stack(key).traversal.as_ref().map_or(0, |traversal| traversal.traversal_id);
         let is_inside_other = self.nested_stack_differs(slot, blueprint, blueprint.type_at(at));
-        // One that was begun without comparing anything has to begin again.
+        // A traversal that was begun without comparing objects has to begin again.
         let is_blind = self.converges(key)
             && self.resource(slot).child.is_some_and(|child| !self.converges(child));
         let is_other = is_inside_other || is_blind;
@@ -486,13 +486,13 @@ impl Tree {
         if !is_on_its_way {
             op.target = Some(resolved);
             op.stages = 0;
-            // What there is of it already has to change.
+            // The part of it that exists has to be updated.
             op.kind = OperationKind::Update;
             self.start_next_stage(env, slot);
         }
     }
 
-    /// Stops a stack's traversal, and all that it has under way.
+    /// Fails a stack's traversal, and stops all of its operations.
     pub(crate) fn cancel_traversal(&mut self, env: &mut Env<'_>, key: StackKey) {
         let Some(traversal) = self.traversal_mut(key) else { return };
         traversal.must_not_roll_back = true;
@@ -502,7 +502,7 @@ impl Tree {
     }
 }
 
-/// What a nested stack is made of next.
+/// The recipe of the next stage of a nested stack.
 enum Next {
     File(Source, Arc<Members>),
     Stage(Stage),

@@ -1,4 +1,4 @@
-//! Operations on resources: beginning them, and listening to them.
+//! Operations on resources: starting them, and recording what they report.
 
 use super::forward::Goal;
 use super::{Effect, Run};
@@ -20,7 +20,7 @@ use kiln_template::value::Members;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What is to be done with a resource.
+/// What an operation is to do.
 pub(crate) struct OperationSpec {
     pub(crate) kind: OperationKind,
     pub(crate) action: Action,
@@ -32,7 +32,7 @@ pub(crate) struct OperationSpec {
 impl Tree {
     // --- beginning ---
 
-    /// Begins to make a resource what it should be.
+    /// Starts the operation that brings a resource to its definition.
     pub(crate) fn start_towards(
         &mut self,
         env: &mut Env<'_>,
@@ -45,7 +45,7 @@ impl Tree {
         self.start_operation(env, slot, OperationSpec { kind, action, node, target, requires });
     }
 
-    /// Begins an operation.
+    /// Starts an operation of the traversal that is under way.
     pub(crate) fn start_operation(&mut self, env: &mut Env<'_>, slot: Slot, start: OperationSpec) {
         let stack = self.stack(self.resource(slot).stack);
         let origin = stack.traversal.as_ref().map(|traversal| (traversal.traversal_id, start.node));
@@ -79,7 +79,7 @@ impl Tree {
         self.dispatch(env, slot);
     }
 
-    /// Does, or does again, what the operation on a resource is for.
+    /// Runs the operation on a resource, for the first time or after a pause or a restart.
     pub(crate) fn dispatch(&mut self, env: &mut Env<'_>, slot: Slot) {
         let resource = self.resource(slot);
         let Some(op) = resource.op.as_deref() else { return };
@@ -120,7 +120,7 @@ impl Tree {
         self.effects.push(Effect::Run(Box::new(Run { op, slot, resource_type, kind, context })));
     }
 
-    /// Whether anything has to be done in the world when a resource goes.
+    /// Whether a resource that is removed has an object that is to be removed with it.
     pub(crate) fn has_object_to_remove(&self, slot: Slot) -> bool {
         let resource = self.resource(slot);
         let traversal = self.stack(resource.stack).traversal.as_ref();
@@ -128,7 +128,7 @@ impl Tree {
             || resource.definition.as_ref().is_some_and(|resolved| {
                 resolved.deletion_policy == DeletionPolicy::Retain || resolved.external_id.is_some()
             });
-        // A nested stack's records go in any case; its traversal knows what to leave alone.
+        // The records of a nested stack go in any case; its own traversal keeps the objects.
         !is_kept || resource.child.is_some()
     }
 
@@ -152,7 +152,7 @@ impl Tree {
         }
     }
 
-    /// What an operation is told of its resource.
+    /// What an operation knows of its resource.
     pub(crate) fn context(&self, slot: Slot) -> Context {
         let resource = self.resource(slot);
         let convert = |resolved: Option<&Arc<ResolvedDefinition>>| -> Arc<Members> {
@@ -223,7 +223,7 @@ impl Tree {
         blueprint.map(|blueprint| blueprint.shared.files.clone()).unwrap_or_default()
     }
 
-    /// The id of the object whose place a resource takes.
+    /// The id of the object that a resource replaces.
     fn predecessor(&self, resource: &Resource) -> Option<Arc<str>> {
         let replaced = resource.replaces?;
         let namesakes = self.stack(resource.stack).by_name.get(&resource.name)?;
@@ -231,8 +231,8 @@ impl Tree {
         self.resource(*replaced).physical_id.clone()
     }
 
-    /// Finds out about the resources of a stack of which it is open whether they have objects. Their
-    /// states do not change by that.
+    /// Starts operations that find out whether resources in doubt have objects. The states of the resources do
+    /// not change by that.
     pub(crate) fn resolve_doubts(&mut self, env: &mut Env<'_>, key: StackKey) {
         let slots: Vec<Slot> = self.stack(key).resources.values().copied().collect();
         for slot in slots {
@@ -280,7 +280,7 @@ impl Tree {
         }));
     }
 
-    // --- listening ---
+    // --- reports ---
 
     pub(crate) fn slot_of(&self, op: OpId) -> Option<Slot> {
         self.ops.get(&op).copied()
@@ -326,8 +326,8 @@ impl Tree {
         }
     }
 
-    /// The tree's users are in this project, or in one that is about to be made or found: that is no news if
-    /// it is known already.
+    /// Sets the project of the tree's users. An empty id says that one is about to be created or found, which
+    /// changes nothing if the project is known already.
     fn set_user_project(&mut self, project: Arc<str>) {
         if !project.is_empty() || self.users.is_none() {
             self.users = Some(project);

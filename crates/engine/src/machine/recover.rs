@@ -1,4 +1,4 @@
-//! Going on after an interruption: what was under way is taken up where the record of it ends.
+//! Recovery: after a restart, actions and operations go on where their records end.
 
 use super::{Effect, Task};
 use crate::state::{Action, Status};
@@ -6,8 +6,8 @@ use crate::tree::{Env, Pause, Slot, StackKey, Timer, Tree};
 use kiln_resources::behaviour::OperationKind;
 
 impl Tree {
-    /// Sets off everything that is under way according to the record: a tree that was just made, or
-    /// one whose owner is gone.
+    /// Starts or continues everything that is under way according to the records: in a tree that was just
+    /// created, or in one whose owner is gone.
     pub fn resume(&mut self, env: &mut Env<'_>) -> Vec<Effect> {
         let keys: Vec<StackKey> = (0..self.stacks.len() as u32).map(StackKey).collect();
         for key in &keys {

@@ -1,5 +1,5 @@
-//! The last look: what outputs tell of an object may have changed since the object was made, by those
-//! that came after it. A network has got subnets, a server a floating address.
+//! The refresh at the end of a traversal: attributes that outputs show may have changed since the object was created,
+//! by resources that came after it. A network has got subnets, a server a floating IP address.
 
 use super::Phase;
 use crate::ids::ResourceId;
@@ -13,8 +13,8 @@ use kiln_template::path::Path;
 use std::collections::BTreeSet;
 
 impl Tree {
-    /// Has the objects looked at of which outputs tell, if others that need them were made, changed or
-    /// removed in this traversal.
+    /// Reads the objects that outputs show, if resources that depend on them were created, updated or removed in
+    /// this traversal.
     pub(crate) fn start_refresh(&mut self, env: &mut Env<'_>, key: StackKey) {
         let slots = self.resources_to_refresh(key);
         if slots.is_empty() {
@@ -56,7 +56,7 @@ impl Tree {
         told.into_iter().filter_map(slot_at).filter(is_touched).collect()
     }
 
-    /// Something is done with a resource: what it needs may not be what it was.
+    /// Notes the dependencies of a resource that is changed: their attributes may change by that.
     pub(crate) fn note_touched(&mut self, slot: Slot) {
         let resource = self.resource(slot);
         let key = resource.stack;

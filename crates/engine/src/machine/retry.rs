@@ -1,4 +1,4 @@
-//! Trying again what failed and may yet succeed.
+//! Retries of operations that failed and may yet succeed.
 
 use crate::activity::{Activity, operation_name};
 use crate::failure::{Failure, bounded};
@@ -27,7 +27,7 @@ impl Tree {
             )
     }
 
-    /// After a failed create, what is there of the object goes before the next try.
+    /// Prepares a retry. After a failed create, the remains of the object are removed first.
     pub(crate) fn prepare_retry(
         &mut self,
         env: &mut Env<'_>,
@@ -61,7 +61,7 @@ impl Tree {
         self.pause(slot, Pause::Retry(until), until);
     }
 
-    /// Whether the operation that ended was the removal between two tries of a create.
+    /// Whether the operation is the removal between two tries of a create.
     pub(crate) fn is_between_retries(&self, slot: Slot) -> bool {
         let op = self.resource(slot).op.as_deref();
         op.is_some_and(|op| op.kind == OperationKind::Delete && op.action == Action::Create)
@@ -79,7 +79,7 @@ impl Tree {
         self.pause(slot, Pause::Retry(until), until);
     }
 
-    /// Puts an operation off.
+    /// Pauses an operation.
     pub(crate) fn pause(&mut self, slot: Slot, pause: Pause, until: Time) {
         let Some(op) = &mut self.change(slot).op else { return };
         op.pause = Some(pause);

@@ -1,4 +1,4 @@
-//! Signals: what a resource is told from outside, and what comes of it.
+//! Signals to resources, and what follows from them.
 
 use super::{Effect, Settings};
 use crate::blueprint::Recipe;
@@ -55,7 +55,7 @@ impl Tree {
                     self.refresh_metadata(slot);
                 }
             }
-            // What the type does not understand is not told of, as in the reference.
+            // A signal that the type does not understand leaves no event, as in Heat.
             Ok(Err(_)) => {}
             Err(failure) => {
                 let failed = State::new(Action::Signal, Status::Failed);
@@ -65,8 +65,8 @@ impl Tree {
         }
     }
 
-    /// The resource of a name that listens: the one that counts, unless one that it replaces waits to hear
-    /// that it was undone.
+    /// The resource that receives signals under a name: the current one, unless one that it replaces waits for
+    /// the signal that it was undone.
     fn signal_receiver(&self, key: StackKey, name: &str) -> Option<Slot> {
         let current = self.current(key, name)?;
         let waits = |slot: &&Slot| {
@@ -80,7 +80,7 @@ impl Tree {
         Some(namesakes.find(waits).copied().unwrap_or(current))
     }
 
-    /// What a resource was told may be in the metadata of others: they are made again from the template.
+    /// The metadata of other resources may show what a signal has changed: it is resolved again.
     fn refresh_metadata(&mut self, signalled: Slot) {
         let key = self.resource(signalled).stack;
         let Some(blueprint) = self.stack(key).blueprint.clone() else { return };
@@ -92,14 +92,14 @@ impl Tree {
             }
             let world = self.scope(key);
             let told = Scope::new(&blueprint.definition, &world).value(expr);
-            // What cannot be told now stays what it was.
+            // Metadata that cannot be resolved now stays as it was.
             if let Ok(told) = told {
                 self.refresh(slot, &told);
             }
         }
     }
 
-    /// Whether the metadata of a resource is its template's: some types keep their own there.
+    /// Whether the metadata of a resource comes from its template: some types keep their own data there.
     fn has_metadata_of_template(&self, slot: Slot) -> bool {
         let resource = self.resource(slot);
         let resource_type = self.config.types.get(&resource.type_name);
@@ -116,7 +116,7 @@ impl Tree {
         if resolved.metadata.equals(told) {
             return;
         }
-        // Deployments are put there by others, and stay.
+        // Deployments add themselves to the metadata of their server, and stay.
         let deployments = resource.metadata.as_map().and_then(|it| it.get(DEPLOYMENTS)).cloned();
         let metadata = match (told, deployments) {
             (Value::Map(members), Some(deployments)) if !members.contains_key(DEPLOYMENTS) => {
@@ -172,8 +172,8 @@ impl Tree {
         }
     }
 
-    /// Has a resource made anew, with all that depend on it: they are taken to be unhealthy, and the tree is
-    /// updated to what it is. If something is under way already, that is left alone.
+    /// Replaces a resource with all that depend on it: they are marked as unhealthy, and the tree is updated to
+    /// its own recipe. Nothing is done while another action is in progress.
     fn replace_with_dependents(&mut self, env: &mut Env<'_>, restarter: Slot, name: &str) {
         let (root, key) = (self.root_key(), self.resource(restarter).stack);
         let is_at_rest = |key: StackKey| {
@@ -216,7 +216,7 @@ impl Tree {
         found.into_iter().map(|slot| self.resource(slot).name.clone()).collect()
     }
 
-    /// Gives a group another size. Its own state does not change, only that of its stack.
+    /// Resizes a group. Its own state does not change, only that of its nested stack.
     fn resize(&mut self, env: &mut Env<'_>, policy: Slot, resize: Resize) {
         let key = self.resource(policy).stack;
         let Some(group) = self.current(key, &resize.group) else { return };
@@ -231,8 +231,7 @@ impl Tree {
         self.start_next_stage(env, group);
     }
 
-    /// A group's stack has come to rest without an operation on the group, or it is clear that it will not: then
-    /// it is told why.
+    /// Ends the resize of a group, if there is one: with a failure if the group did not get its size.
     pub(crate) fn finish_resize(&mut self, env: &mut Env<'_>, group: Slot, failure: Option<&str>) {
         if self.resource(group).wanted_size.is_none() {
             return;
@@ -251,7 +250,7 @@ impl Tree {
         }
     }
 
-    /// A group is left alone for a while after a create or an update.
+    /// Starts the cooldown of a group after a create or an update.
     pub(crate) fn start_cooldown(&mut self, env: &mut Env<'_>, slot: Slot) {
         let resource_type = self.config.types.get(&self.resource(slot).type_name);
         let Some(rests) = resource_type.and_then(|resource_type| resource_type.behaviour.cooldown)
@@ -264,7 +263,7 @@ impl Tree {
         self.effects.push(Effect::Changed(slot));
     }
 
-    /// Somebody says whether a resource is healthy.
+    /// Marks a resource as healthy or unhealthy.
     pub(crate) fn mark_health(
         &mut self,
         env: &mut Env<'_>,
@@ -295,10 +294,10 @@ impl Tree {
     }
 }
 
-/// Where a server's metadata has what is to be deployed on it.
+/// The key under which the metadata of a server has its deployments.
 const DEPLOYMENTS: &str = "deployments";
 
-/// What an event tells of what was sent along.
+/// The reason of the event that a signal leaves.
 fn reason_of(details: &Value) -> String {
     match details {
         Value::Null => "No signal details provided".into(),

@@ -1,7 +1,7 @@
-//! Snapshots: keeping what a stack is, going back to it, and letting go of it.
+//! Snapshots: taking, restoring and deleting them.
 //!
-//! A copy of an object is a resource of its own, in no template and seen by nobody: it is there before
-//! the copy is, so that whatever happens the copy can be found by its name and removed.
+//! A copy of an object is a resource of its own, which is in no template and which no reader sees: its record exists
+//! before the copy does, so that after a crash the copy can be found by its name and removed.
 
 use super::operations::OperationSpec;
 use crate::blueprint::{Recipe, Source};
@@ -21,7 +21,7 @@ use std::sync::Arc;
 const MADE: State = State::new(Action::Create, Status::Complete);
 
 impl Tree {
-    // --- taking one ---
+    // --- taking ---
 
     pub(crate) fn take_snapshot(
         &mut self,
@@ -45,7 +45,7 @@ impl Tree {
         self.changes.snapshots.insert(id);
         let stack = self.stack(key);
         if stack.traversal.is_some() {
-            // Somebody was quicker; whoever asked was told the id, and finds out there.
+            // Another command was quicker: the snapshot, whose id the user knows, says so.
             let reason = format!(
                 "Stack {} already has an action ({}) in progress.",
                 stack.name, stack.state.action
@@ -59,7 +59,7 @@ impl Tree {
         self.enter_phase(env, key);
     }
 
-    /// The traversal that a snapshot was taken by is over.
+    /// Ends the snapshot that a traversal has taken, if it has taken one.
     pub(crate) fn finish_snapshot(
         &mut self,
         key: StackKey,
@@ -83,8 +83,7 @@ impl Tree {
 
     // --- copies ---
 
-    /// Adds what stands for the copy of an object that is about to be made; gives the snapshot that it
-    /// is made for.
+    /// Adds the record of a copy that is about to be made; returns the snapshot that it is made for.
     pub(crate) fn add_copy_record(&mut self, env: &mut Env<'_>, slot: Slot) -> Option<SnapshotId> {
         let resource = self.resource(slot);
         let resource_type = self.config.types.get(&resource.type_name);
@@ -107,7 +106,7 @@ impl Tree {
             created: env.now,
             updated: env.now,
             definition: resource.definition.clone(),
-            // It may have to be found before it is known how its making ended.
+            // The copy may have to be found before the reply to its creation arrives.
             data: resource.data.clone(),
             metadata: Value::Null,
             remote: Value::Null,
@@ -128,7 +127,7 @@ impl Tree {
         Some(snapshot)
     }
 
-    /// What stands for the copy that is being made of a resource's object.
+    /// The record of the copy that is being made of a resource's object.
     fn copy_being_made(&self, slot: Slot) -> Option<Slot> {
         let resource = self.resource(slot);
         let snapshot = resource.op.as_ref()?.snapshot?;
@@ -151,13 +150,13 @@ impl Tree {
             .is_some_and(|traversal| traversal.keeps_objects && traversal.action == Action::Delete)
     }
 
-    /// The name of the copy that an operation makes or removes. One that is made before an object goes
-    /// has the object's.
+    /// The name of the copy that an operation makes or removes. A copy that is made before an object is removed
+    /// has the object's name.
     pub(crate) fn copy_name(&self, slot: Slot) -> String {
         self.physical_name(self.copy_being_made(slot).unwrap_or(slot))
     }
 
-    /// A copy was made: whoever removes it will know what its resource knows.
+    /// A copy was made: its record keeps the data of the resource, which its removal will need.
     pub(crate) fn copy_made(&mut self, slot: Slot, op: &Operation) {
         let resource = self.resource(slot);
         let (data, name) = (resource.data.clone(), resource.name.clone());
@@ -169,8 +168,7 @@ impl Tree {
         }
     }
 
-    /// Whether a copy of a resource's object is made before it goes. Not if there is something wrong
-    /// with it.
+    /// Whether a copy of a resource's object is made before it is removed: not of a failed one.
     pub(crate) fn is_copied_first(&self, slot: Slot) -> bool {
         let resource = self.resource(slot);
         let is_kept = self
@@ -184,7 +182,7 @@ impl Tree {
             && !is_kept
     }
 
-    // --- letting go ---
+    // --- deleting ---
 
     pub(crate) fn delete_snapshot(&mut self, env: &mut Env<'_>, id: SnapshotId) {
         let traversal = self.stack(self.root_key()).traversal.as_ref();
@@ -201,7 +199,7 @@ impl Tree {
         self.drop_snapshot_if_empty(id);
     }
 
-    /// The stack goes: its snapshots do, too.
+    /// Deletes all snapshots, since the stack is deleted.
     pub(crate) fn delete_snapshots(&mut self) {
         let ids: Vec<SnapshotId> = self.snapshots.keys().copied().collect();
         for id in ids {
@@ -224,7 +222,7 @@ impl Tree {
         copies.map(|(_, slot)| *slot).collect()
     }
 
-    /// Drops a snapshot that is to go, once no copies are left of it.
+    /// Drops a snapshot that is being deleted, once it has no copies.
     fn drop_snapshot_if_empty(&mut self, id: SnapshotId) {
         let is_leaving = |it: &Snapshot| it.state.action == Action::Delete;
         if self.snapshots.get(&id).is_some_and(is_leaving) && self.copies_of(id).is_empty() {
@@ -234,14 +232,14 @@ impl Tree {
         }
     }
 
-    /// Removes a copy as a part of removing the whole stack.
+    /// Removes a copy as a part of deleting the whole stack.
     pub(crate) fn start_copy_removal(&mut self, env: &mut Env<'_>, slot: Slot, node: usize) {
         let (kind, action) = (OperationKind::DeleteSnapshot, Action::Delete);
         let start = OperationSpec { kind, action, node, target: None, requires: Vec::new() };
         self.start_operation(env, slot, start);
     }
 
-    /// A copy is gone.
+    /// A copy was removed.
     pub(crate) fn copy_removed(&mut self, slot: Slot, op: &Operation) {
         let snapshot = self.resource(slot).copy_of;
         self.removed(slot, op);
@@ -281,7 +279,7 @@ impl Tree {
         self.release_waiters(key, slot, op, false);
     }
 
-    // --- going back ---
+    // --- restoring ---
 
     pub(crate) fn restore(&mut self, env: &mut Env<'_>, id: SnapshotId) {
         let key = self.root_key();
@@ -297,13 +295,13 @@ impl Tree {
             Err(failure) => (None, Some(failure)),
         };
         let recipe = Recipe {
-            // Going back gives nobody more rights than they had.
+            // A restore gives its user no more rights than an update.
             forbidden: self.stack(key).recipe.forbidden.clone(),
             author: self.stack(key).recipe.author.clone(),
             ..recipe_of(&snapshot, restored, RecipeId(env.ids.next()))
         };
         self.begin_traversal(env, key, Action::Restore, Some(Arc::new(recipe)));
-        // As in the reference, what a snapshot says of tags does not come back, and the present ones go.
+        // As in Heat, the tags of the snapshot are not restored, and the present ones are dropped.
         self.stack_mut(key).tags.clear();
         match failure {
             Some(failure) => self.node_failed(env, key, Action::Restore, failure),
@@ -311,8 +309,8 @@ impl Tree {
         }
     }
 
-    /// The template with the properties that resources need to be made of copies; nothing if there are
-    /// none.
+    /// The template with the properties that resources need to be created from copies; `None` if it does not
+    /// change.
     fn restored_template(&self, snapshot: &Snapshot) -> Result<Option<Value>, Failure> {
         let map =
             |members: &Members, name: &str| members.get(name).and_then(Value::as_map).cloned();
@@ -352,8 +350,7 @@ impl Tree {
     }
 }
 
-/// What a stack is made of to become what it was: resources of which there are copies are made of
-/// these.
+/// The recipe of a restore: resources of which there are copies are created from them.
 fn recipe_of(snapshot: &Snapshot, restored: Option<Value>, id: RecipeId) -> Recipe {
     let part = |name: &str| snapshot.data.get(name).cloned().unwrap_or_default();
     let template = match (restored, &snapshot.text, part("template")) {

@@ -1,4 +1,4 @@
-//! Stopping what is under way.
+//! Stopping operations.
 
 use super::Effect;
 use super::timers::TIMED_OUT;
@@ -6,7 +6,7 @@ use crate::tree::{Env, OpId, Operation, Slot, StackKey, Tree};
 use kiln_resources::behaviour::OperationKind;
 
 impl Tree {
-    /// Stops everything that is under way in a stack and below it.
+    /// Stops all operations in a stack and below it.
     pub(crate) fn stop_all(&mut self, env: &mut Env<'_>, key: StackKey) {
         let slots: Vec<Slot> = self.stack(key).resources.values().copied().collect();
         for slot in slots {
@@ -26,7 +26,7 @@ impl Tree {
             match child {
                 _ if is_paused => self.operation_stopped(env, id),
                 Some(child) => self.cancel_traversal(env, child),
-                None => self.effects.push(Effect::OpError(id)),
+                None => self.effects.push(Effect::Stop(id)),
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What is due: actions that took too long, pauses that are over.
+//! Timers: actions that time out, and pauses that are over.
 
 use super::Phase;
 use super::traversal::StackFailure;

@@ -1,4 +1,4 @@
-//! A traversal: an action being carried out on a stack, node by node.
+//! A traversal: an action on a stack, carried out node by node.
 
 use super::Task;
 use crate::blueprint::{Blueprint, Identity, Recipe, Source};
@@ -14,38 +14,38 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// What a traversal is at.
+/// The phase of a traversal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// Each resource of the template becomes what it should be, after what it needs.
+    /// Each resource of the template is brought to its definition, after its dependencies.
     Forward,
-    /// A nested stack has what it should have, and keeps what it should not until whoever used that has
-    /// moved on: the cleanup comes when the traversal around it gets there.
+    /// A nested stack is through with its forward phase, and keeps what was replaced until the resources of the
+    /// parent that use it were updated: the parent's cleanup starts that of the nested stack.
     Deferred,
-    /// Each resource that is no longer wanted goes, after those that need it.
+    /// Each resource that the goal has no place for is removed, after those that need it.
     Cleanup,
-    /// What outputs tell of objects is looked up once more. It changes nothing, and cannot fail.
+    /// Objects that outputs show are read once more. That changes nothing, and cannot fail.
     Refresh,
-    /// Something is done with each resource that there is.
+    /// The same operation runs on each resource that there is.
     ForEach,
 }
 
-/// An action being carried out on a stack.
+/// An action on a stack.
 pub struct Traversal {
     /// The action.
     pub(crate) action: Action,
     pub(crate) phase: Phase,
-    /// When it must be done.
+    /// When it times out.
     pub(crate) deadline: Time,
-    /// Why it cannot end well.
+    /// Why it has failed; what is running is still awaited.
     pub(crate) failure: Option<StackFailure>,
-    /// When what is still under way is stopped.
+    /// When operations that still run after a failure are stopped.
     pub(crate) grace_until: Option<Time>,
-    /// What was found wrong, where that does not end the traversal.
+    /// What a check found wrong so far.
     pub(crate) check_failures: Vec<String>,
     /// Objects are left alone: only the records go.
     pub(crate) keeps_objects: bool,
-    /// What is known of the objects that an adoption takes over, by the names of their resources.
+    /// The data of the objects that an adoption takes over, by the names of their resources.
     pub(crate) adopted: Option<Arc<Members>>,
     /// The snapshot that it is for.
     pub(crate) snapshot: Option<SnapshotId>,
@@ -60,22 +60,21 @@ pub struct Traversal {
     pub(crate) traversal_id: u64,
     /// How many nodes are about to be looked at.
     pub(crate) queued: usize,
-    /// Nodes of the graph: places in the template, or of `slots`.
+    /// How many dependencies of each node are not done. Nodes are positions in the template, or in `slots`.
     pub(crate) unmet: Vec<u32>,
     pub(crate) users: Dependents,
-    /// The resources at the nodes, if they are not places in the template; those that are gone are
-    /// nothing.
+    /// The resources of the nodes, if those are not positions in the template; `None` once one is gone.
     pub(crate) slots: Vec<Option<Slot>>,
     /// How many nodes are not done.
     pub(crate) remaining: usize,
-    /// Nodes that wait for what is under way on a resource.
+    /// Nodes that wait for an operation on a resource, for a hook, or for the cleanup of a nested stack.
     pub(crate) parked: BTreeMap<Slot, usize>,
     pub(crate) is_scheduled: bool,
-    /// What was needed by those with which something was done; nothing if that is not known any more.
+    /// The dependencies of resources that were changed; `None` after a restart, when they are not known.
     pub(crate) touched: Option<BTreeSet<ResourceId>>,
 }
 
-/// Why a traversal cannot end well.
+/// Why a traversal has failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StackFailure {
     /// The reason that the stack gets.
@@ -204,7 +203,7 @@ pub(crate) fn first_phase(action: Action) -> Phase {
 impl Tree {
     // --- beginning ---
 
-    /// Gives a stack a new goal. What is under way on its resources goes on.
+    /// Gives a stack a new goal. Operations on its resources go on.
     pub(crate) fn begin_traversal(
         &mut self,
         env: &mut Env<'_>,
@@ -242,7 +241,7 @@ impl Tree {
         let mut traversal = Traversal::new(action, first_phase(action), deadline);
         let stack = self.stack_mut(key);
         if stack.state.status != Status::Complete {
-            // Nobody took a last look at what was done before.
+            // The former traversal has not refreshed what outputs show.
             traversal.touched = None;
         }
         if action != Action::Create {
@@ -257,14 +256,14 @@ impl Tree {
         self.set_stack_state(env, key, State::new(action, Status::InProgress), &reason);
     }
 
-    /// Whether an action on a stack has to end by itself: on a nested one, that is up to the stack around
-    /// it unless something else is said.
+    /// Whether an action on a stack has a timer: a nested stack times out with its parent, unless it has a
+    /// timeout of its own.
     pub(crate) fn has_own_deadline(&self, key: StackKey) -> bool {
         let stack = self.stack(key);
         stack.parent_resource.is_none() || stack.timeout.is_some()
     }
 
-    /// What is under way was begun by a traversal that is replaced.
+    /// Takes operations from the traversal that began them, since it is replaced.
     fn detach_operations(&mut self, key: StackKey) {
         if self.stack(key).busy == 0 {
             return;
@@ -281,7 +280,7 @@ impl Tree {
         }
     }
 
-    /// A traversal that is over, or is replaced, needs no reminders.
+    /// Removes the timers of a traversal that is over or replaced.
     fn cancel_timers(&mut self, key: StackKey) {
         let Some(traversal) = &self.stack(key).traversal else { return };
         for timer in [Some(traversal.deadline), traversal.grace_until].into_iter().flatten() {
@@ -289,14 +288,14 @@ impl Tree {
         }
     }
 
-    /// Remembers what a stack was made of, for a rollback, and what it is to be made of.
+    /// Sets the goal of a stack, and keeps its former recipe for a rollback.
     fn set_recipe(&mut self, key: StackKey, action: Action, goal: Arc<Recipe>) {
         self.changes.recipes.insert(goal.id, goal.clone());
         let stack = self.stack_mut(key);
         let former = std::mem::replace(&mut stack.recipe, goal);
         let is_undone = stack.state.status == Status::InProgress;
         let unneeded = match action {
-            // While an update runs, a rollback goes back to what was there before the first.
+            // After several updates without an end, a rollback goes back to before the first.
             Action::Update | Action::Restore if is_undone && stack.previous.is_some() => {
                 Some(former)
             }
@@ -317,7 +316,7 @@ impl Tree {
         }
     }
 
-    /// Reads and binds what a stack is made of.
+    /// Reads a stack's template and binds it to its parameters.
     pub(crate) fn bind_template(&mut self, key: StackKey) -> Result<(), String> {
         let config = self.config.clone();
         let mut templates = std::mem::take(&mut self.templates);
@@ -356,7 +355,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Sets a traversal up so that it can go on: from its beginning, or after an interruption.
+    /// Enters the phase that a traversal is in: at its beginning, or after a restart.
     pub(crate) fn enter_phase(&mut self, env: &mut Env<'_>, key: StackKey) {
         let Some(traversal) = &self.stack(key).traversal else { return };
         match traversal.phase {
@@ -373,7 +372,7 @@ impl Tree {
         self.stack_mut(key).traversal.as_deref_mut()
     }
 
-    /// Makes a graph the traversal's own, and looks at the nodes that need nothing.
+    /// Makes a graph that of the traversal, and queues the nodes without dependencies.
     pub(crate) fn schedule_graph(&mut self, key: StackKey, graph: &Graph, nodes: &[bool]) {
         let count = nodes.iter().filter(|is_wanted| **is_wanted).count();
         self.next_traversal += 1;
@@ -392,7 +391,7 @@ impl Tree {
         self.queue.push_back(Task::MaybeFinish(key));
     }
 
-    /// Has nodes looked at.
+    /// Queues nodes to be visited.
     pub(crate) fn enqueue(&mut self, key: StackKey, nodes: &[usize]) {
         let Some(traversal) = self.stack_mut(key).traversal.as_deref_mut() else { return };
         traversal.queued += nodes.len();
@@ -402,7 +401,7 @@ impl Tree {
 
     // --- on the way ---
 
-    /// A node is done: those that need it come closer.
+    /// A node is done: nodes of which it was the last dependency are queued.
     pub(crate) fn node_done(&mut self, key: StackKey, node: usize) {
         let Some(traversal) = self.stack_mut(key).traversal.as_deref_mut() else { return };
         traversal.remaining -= 1;
@@ -420,15 +419,15 @@ impl Tree {
         }
     }
 
-    /// A node waits until what is under way on a resource is over.
+    /// A node waits for an operation on a resource, for its hook, or for the cleanup of its nested stack.
     pub(crate) fn park(&mut self, key: StackKey, slot: Slot, node: usize) {
         if let Some(traversal) = self.traversal_mut(key) {
             traversal.parked.insert(slot, node);
         }
     }
 
-    /// A node meets what is under way on its resource: what this traversal began before an interruption is
-    /// the node's own, anything else is awaited.
+    /// A node meets an operation on its resource: one that this traversal began before a restart becomes the
+    /// node's own, any other is awaited.
     pub(crate) fn claim_or_park(&mut self, key: StackKey, slot: Slot, node: usize) {
         let number =
             self.stack(key).traversal.as_ref().map_or(0, |traversal| traversal.traversal_id);
@@ -438,7 +437,7 @@ impl Tree {
         }
     }
 
-    /// A resource failed: the traversal cannot end well.
+    /// A resource failed, and so does the traversal.
     pub(crate) fn node_failed(
         &mut self,
         env: &mut Env<'_>,
@@ -451,7 +450,8 @@ impl Tree {
         self.fail_traversal(env, key, StackFailure { reason, failure: Some(failure) });
     }
 
-    /// The traversal cannot end well. What is under way may go on for a while.
+    /// The traversal fails. Operations that are running may go on for a while. A stack may have come to its end
+    /// before what it waited for does: then nothing is left that could fail.
     pub(crate) fn fail_traversal(
         &mut self,
         env: &mut Env<'_>,
@@ -471,7 +471,7 @@ impl Tree {
 
     // --- ending ---
 
-    /// Looks whether a traversal, or a phase of it, is over.
+    /// Ends a traversal, or a phase of it, if that is over. The task may have outlived the stack and its traversal.
     pub(crate) fn maybe_finish(&mut self, env: &mut Env<'_>, key: StackKey) {
         if self.stacks[key.0 as usize].is_none() {
             return;
@@ -563,12 +563,12 @@ impl Tree {
         }
     }
 
-    /// Goes back to what the stack was before.
+    /// Begins the rollback to the recipe before the action.
     fn roll_back(&mut self, env: &mut Env<'_>, key: StackKey, from: Action) {
         let goal = match (self.stack_mut(key).previous.take(), from) {
             (Some(previous), _) => previous,
             (None, _) => {
-                // What was made for somebody is removed for them, and told of where they wanted.
+                // The removal acts for the same user, and its events go to the same event sinks.
                 let former = self.stack(key).recipe.clone();
                 let event_sinks = former.environment.event_sinks.clone();
                 let environment = Environment { event_sinks, ..Environment::default() };
