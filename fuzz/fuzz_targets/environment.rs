@@ -1,4 +1,4 @@
-//! Any text is read as an environment, laid over another, looked up in and shown without a panic.
+//! Any text is parsed as an environment, merged, resolved and described without a panic.
 #![no_main]
 
 use kiln_resources::environment::shipped;
@@ -16,7 +16,8 @@ fuzz_target!(|text: &str| {
     }
     let registry = environment.registry(shipped());
     let aliases = [("My::Type", "OS::Heat::Value"), ("OS::Quantum::Net", "My::Type"), ("a*", "b*")];
-    let aliased = registry.clone().with_aliases(&aliases.map(|(name, meant)| (name.into(), meant.into())));
+    let aliased =
+        registry.clone().with_aliases(&aliases.map(|(name, meant)| (name.into(), meant.into())));
     for name in ["OS::Heat::Value", "My::Type", "child.yaml", "OS::Quantum::Net"] {
         for registry in [&registry, &aliased] {
             let found = registry.resolve(name, Some("web"), &|name| name.starts_with("OS::Heat"));

@@ -1,7 +1,7 @@
-//! Any bytes are read, or refused with a place: YAML, JSON, and what printing makes of them.
+//! Any bytes are parsed, or rejected with a span: YAML, JSON, and their printed form.
 #![no_main]
 
-use kiln_template::document::{SecretHandling, Node};
+use kiln_template::document::{Node, SecretHandling};
 use kiln_template::limits::Limits;
 use kiln_template::print::{self, Keys};
 use kiln_template::{Sources, Value, json, read};

@@ -1,4 +1,4 @@
-//! Any text is validated as a template, nested in itself, and its resources frozen, without a panic.
+//! Any text is validated as a template, nested in itself, and its resources resolved, without a panic.
 #![no_main]
 
 use kiln_resources::constraints::offline;
@@ -7,8 +7,8 @@ use kiln_template::Sources;
 use kiln_template::constraint::Offline;
 use kiln_template::definition::UnknownResolver;
 use kiln_template::eval::Scope;
-use kiln_template::resolved::{ResolvedDefinition, convert_properties, convert_update_policy};
 use kiln_template::path::Path;
+use kiln_template::resolved::{ResolvedDefinition, convert_properties, convert_update_policy};
 use kiln_template::template::Resource;
 use kiln_template::validate::{Checks, Context, Input, Types, validate};
 use libfuzzer_sys::fuzz_target;
@@ -38,17 +38,17 @@ fuzz_target!(|text: &str| {
                 let _ = scope.output(output);
             }
             for (_, resource) in definition.resources() {
-                freeze(&scope, resource, &custom);
+                check_resolved(&scope, resource, &custom);
             }
         }
     }
 });
 
-fn freeze(scope: &Scope<'_>, resource: &Resource, custom: &Offline) {
-    let Ok(frozen) = ResolvedDefinition::resolve(scope, resource) else { return };
-    let _ = frozen.equals(&frozen.clone());
-    let Some(schema) = Registry::builtin().schema(&frozen.kind) else { return };
-    let (again, _) = convert_properties(schema, &frozen.properties, custom, &Path::Root);
+fn check_resolved(scope: &Scope<'_>, resource: &Resource, custom: &Offline) {
+    let Ok(resolved) = ResolvedDefinition::resolve(scope, resource) else { return };
+    let _ = resolved.equals(&resolved.clone());
+    let Some(schema) = Registry::builtin().schema(&resolved.type_name) else { return };
+    let (again, _) = convert_properties(schema, &resolved.properties, custom, &Path::Root);
     let _ = convert_properties(schema, &again, custom, &Path::Root);
-    let _ = convert_update_policy(schema, &frozen.update_policy, custom, &Path::Root);
+    let _ = convert_update_policy(schema, &resolved.update_policy, custom, &Path::Root);
 }

@@ -93,7 +93,7 @@ fn denied_warnings_make_it_invalid() {
     let place = Place::with(&[("t.yaml", text)]);
     let (status, found) = verdict(&place, &["t.yaml"]);
     assert_eq!((status, &found["valid"]), (0, &json!(true)));
-    assert_eq!(found["diagnostics"][0]["labels"][1]["text"], "first given here");
+    assert_eq!(found["diagnostics"][0]["labels"][1]["text"], "first occurrence");
     assert_eq!(found["diagnostics"][0]["labels"][1]["primary"], false);
     let (status, found) = verdict(&place, &["t.yaml", "--deny-warnings"]);
     assert_eq!((status, &found["valid"]), (1, &json!(false)));

@@ -68,11 +68,11 @@ error[K0403]: Property error: resources.server.properties.networks[0]: Unknown P
   |
   = help: did you mean `port`?
 
-warning[K0106]: the key `ip` is given twice; the last value counts
+warning[K0106]: duplicate key `ip`; the last value is used
   --> bad.yaml:12:3
    |
 11 |   ip: {value: {get_attr: [servr, first_address]}}
-   |   -- first given here
+   |   -- first occurrence
 12 |   ip: {value: 1}
    |   ^^ this value replaces the earlier one
 
@@ -88,11 +88,11 @@ fn warnings_alone_do_not_refuse_unless_they_are_denied() {
         "heat_template_version: 2018-08-31\ndescription: a\ndescription: b\n",
     )]);
     let warning = "\
-warning[K0106]: the key `description` is given twice; the last value counts
+warning[K0106]: duplicate key `description`; the last value is used
  --> t.yaml:3:1
   |
 2 | description: a
-  | ----------- first given here
+  | ----------- first occurrence
 3 | description: b
   | ^^^^^^^^^^^ this value replaces the earlier one
 

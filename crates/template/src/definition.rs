@@ -123,12 +123,16 @@ impl Definition {
     /// Adds dependencies that the template does not state, as pairs of dependent and dependency. A
     /// pair that would close a cycle is left out, because the template's own dependencies take
     /// precedence.
-    pub fn add_dependencies(&mut self, needs: &[(usize, usize)]) {
+    pub fn add_dependencies(&mut self, pairs: &[(usize, usize)]) {
         let Ok(order) = self.graph.order() else { return };
         let joined = |keep: &dyn Fn(usize, usize) -> bool| {
             let mut more: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-            for (who, whom) in needs.iter().copied().filter(|(who, whom)| keep(*who, *whom)) {
-                more.entry(who).or_default().push(whom);
+            for (dependent, dependency) in pairs
+                .iter()
+                .copied()
+                .filter(|(dependent, dependency)| keep(*dependent, *dependency))
+            {
+                more.entry(dependent).or_default().push(dependency);
             }
             let mut graph = Graph::with_capacity(self.graph.len());
             for at in 0..self.graph.len() {
@@ -145,7 +149,7 @@ impl Definition {
             for (position, at) in order.iter().enumerate() {
                 positions[*at] = position;
             }
-            graph = joined(&|who, whom| positions[whom] < positions[who]);
+            graph = joined(&|dependent, dependency| positions[dependency] < positions[dependent]);
         }
         self.graph = graph;
     }
@@ -222,7 +226,7 @@ impl Definition {
         for (at, resource) in self.template.resources.values().enumerate() {
             self.check_resource_forms(&scope, resource, findings);
             if self.enabled[at] {
-                dependencies::of(&scope, resource, &mut edges, &mut problems);
+                dependencies::collect(&scope, resource, &mut edges, &mut problems);
             }
             graph.push(&edges);
             edges.clear();

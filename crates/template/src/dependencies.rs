@@ -15,7 +15,7 @@ use crate::suggest;
 use crate::template::Resource;
 
 /// Collects the dependencies of a resource, and its references to resources that do not exist.
-pub(crate) fn of(
+pub(crate) fn collect(
     scope: &Scope<'_>,
     resource: &Resource,
     edges: &mut Vec<Edge>,
@@ -65,32 +65,38 @@ fn search(
     edges: &mut Vec<Edge>,
     problems: &mut Vec<Diagnostic>,
 ) {
-    for need in needs(scope, resource) {
-        match (need.resource, need.at) {
-            (_, Some(to)) => edges.push(Edge { to, span: Some(need.span) }),
+    for dependency in dependencies(scope, resource) {
+        match (dependency.resource, dependency.at) {
+            (_, Some(to)) => edges.push(Edge { to, span: Some(dependency.span) }),
             (Ok(name), None) => {
                 let many = problems.len() >= suggest::MAX_SUGGESTIONS;
-                problems.push(missing(scope.definition, &name, &need.path, need.span, many));
+                problems.push(missing(
+                    scope.definition,
+                    &name,
+                    &dependency.path,
+                    dependency.span,
+                    many,
+                ));
             }
             (Err(fault), None) => {
-                problems.push(Diagnostic::error(fault.code, fault.message).at(need.span));
+                problems.push(Diagnostic::error(fault.code, fault.message).at(dependency.span));
             }
         }
     }
 }
 
 /// The references of a resource's properties and metadata.
-fn needs(scope: &Scope<'_>, resource: &Resource) -> Vec<Dependency> {
-    let mut needs = Vec::new();
+fn dependencies(scope: &Scope<'_>, resource: &Resource) -> Vec<Dependency> {
+    let mut dependencies = Vec::new();
     let find = |name: &str| scope.definition.position(name);
     let root = Path::Root.key(&resource.name);
     // Heat spells these paths in the words of the older dialect.
     for (word, field) in [("Properties", &resource.properties), ("Metadata", &resource.metadata)] {
         if let Some(expr) = field {
-            check::collect_dependencies(scope, expr, &root.key(word), &find, &mut needs);
+            check::collect_dependencies(scope, expr, &root.key(word), &find, &mut dependencies);
         }
     }
-    needs
+    dependencies
 }
 
 fn missing(definition: &Definition, name: &str, user: &str, span: Span, many: bool) -> Diagnostic {

@@ -308,7 +308,7 @@ mod tests {
     use crate::source::Sources;
 
     #[test]
-    fn of_equal_keys_the_first_gives_the_place_and_the_last_the_value() {
+    fn equal_keys_keep_the_first_position_and_the_last_value() {
         let file = Sources::new().add("a", "");
         let at = |start| Span::new(file, start, start + 1);
         let mut members = MapBuilder::default();

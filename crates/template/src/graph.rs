@@ -78,7 +78,7 @@ impl Graph {
 
     /// The dependents of every resource.
     pub fn dependents(&self) -> Dependents {
-        Dependents::of(self)
+        Dependents::new(self)
     }
 
     /// Every resource after its dependencies, or the cycles that make this impossible.
@@ -136,7 +136,7 @@ impl Graph {
                     }
                     VisitMark::OnPath => {
                         let first = path.iter().position(|(on, _)| *on == next.to).unwrap_or(0);
-                        cycles.push(self.ring(&path[first..]));
+                        cycles.push(self.cycle(&path[first..]));
                         for (on, _) in path.drain(..) {
                             marks[on] = VisitMark::Done;
                         }
@@ -147,7 +147,7 @@ impl Graph {
         cycles
     }
 
-    fn ring(&self, path: &[(usize, usize)]) -> Cycle {
+    fn cycle(&self, path: &[(usize, usize)]) -> Cycle {
         let step = |(at, edge): &(usize, usize)| {
             let taken = edge.checked_sub(1).and_then(|edge| self.dependencies(*at).get(edge));
             (*at, taken.and_then(|edge| edge.span))
@@ -164,7 +164,7 @@ pub struct Dependents {
 }
 
 impl Dependents {
-    fn of(graph: &Graph) -> Dependents {
+    fn new(graph: &Graph) -> Dependents {
         let mut starts = vec![0; graph.len() + 1];
         for edge in &graph.edges {
             starts[edge.to + 1] += 1;
@@ -226,7 +226,7 @@ mod tests {
         graph
     }
 
-    fn rings(graph: &Graph) -> Vec<Vec<usize>> {
+    fn cycles_of(graph: &Graph) -> Vec<Vec<usize>> {
         let cycles = graph.order().unwrap_err();
         cycles.iter().map(|cycle| cycle.steps.iter().map(|(at, _)| *at).collect()).collect()
     }
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn every_ring_is_told_once_and_alone() {
         let graph = graph(&[&[1], &[4, 2], &[3], &[1], &[], &[5]]);
-        assert_eq!(rings(&graph), [vec![1, 2, 3], vec![5]]);
+        assert_eq!(cycles_of(&graph), [vec![1, 2, 3], vec![5]]);
     }
 
     #[test]

@@ -114,9 +114,9 @@ pub(crate) fn warn_duplicate(findings: &mut Vec<Diagnostic>, first: &Entry, agai
         return;
     }
     let key = excerpt(&first.key);
-    let message = format!("the key `{key}` is given twice; the last value counts");
+    let message = format!("duplicate key `{key}`; the last value is used");
     let warning = Diagnostic::warning(&codes::DUPLICATE_KEY, message)
         .label(again, "this value replaces the earlier one")
-        .label(first.key_span, "first given here");
+        .label(first.key_span, "first occurrence");
     findings.push(warning);
 }

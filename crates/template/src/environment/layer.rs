@@ -245,7 +245,7 @@ fn carry_out<'a>(
     statements: impl Iterator<Item = (&'a Arc<str>, &'a Statement)> + Clone,
     scope: &mut ResourceScope,
 ) {
-    let removals = Removals::of(statements.clone());
+    let removals = Removals::new(statements.clone());
     if !removals.is_empty() {
         scope.retain(|key, member| {
             let is_type = matches!(member, ScopeMember::Type(_));
@@ -305,7 +305,7 @@ struct Removals<'a> {
 }
 
 impl<'a> Removals<'a> {
-    fn of(statements: impl Iterator<Item = (&'a Arc<str>, &'a Statement)>) -> Removals<'a> {
+    fn new(statements: impl Iterator<Item = (&'a Arc<str>, &'a Statement)>) -> Removals<'a> {
         let mut removals =
             Removals { exact: HashSet::new(), prefixes: HashMap::new(), lengths: BTreeSet::new() };
         for (at, (key, statement)) in statements.enumerate() {

@@ -21,7 +21,7 @@ struct Directory {
 }
 
 impl Directory {
-    fn of(files: &[(&str, &str)]) -> Directory {
+    fn new(files: &[(&str, &str)]) -> Directory {
         let file = |(name, text): &(&str, &str)| {
             (format!("file:///d/{name}"), text.replace("V\n", V).into_bytes())
         };
@@ -39,7 +39,7 @@ impl FileReader for Directory {
 
 /// The template and the files as sent, or the first error, with the directory as `D`.
 fn resolved(files: &[(&str, &str)]) -> Vec<String> {
-    let (directory, mut sources) = (Directory::of(files), Sources::new());
+    let (directory, mut sources) = (Directory::new(files), Sources::new());
     let limits = FileLimits::default();
     let found = resolve_template("file:///d/t.yaml", &directory, &mut sources, &limits);
     if let Some(fault) = found.gathered.diagnostics.first() {
@@ -204,7 +204,7 @@ fn a_template_that_cannot_be_read_is_refused_by_name() {
 fn rings_of_templates_end_and_every_file_is_read_once() {
     let files =
         [("t.yaml", "V\na: {type: y.yaml}"), ("y.yaml", "V\na: [{type: t.yaml}, {type: y.yaml}]")];
-    let directory = Directory::of(&files);
+    let directory = Directory::new(&files);
     let limits = FileLimits::default();
     let found = resolve_template("file:///d/t.yaml", &directory, &mut Sources::new(), &limits);
     let urls: Vec<_> = found.gathered.files.keys().collect();
@@ -216,7 +216,7 @@ fn rings_of_templates_end_and_every_file_is_read_once() {
 
 #[test]
 fn bytes_that_are_no_text_are_sent_in_base64() {
-    let mut directory = Directory::of(&[("t.yaml", "V\na: {get_file: bin}\nb: {get_file: bom}")]);
+    let mut directory = Directory::new(&[("t.yaml", "V\na: {get_file: bin}\nb: {get_file: bom}")]);
     directory.files.insert("file:///d/bin".into(), b"\xff\xfe\x00abc".to_vec());
     directory.files.insert("file:///d/bom".into(), b"\xef\xbb\xbfabc\r\nx".to_vec());
     let limits = FileLimits::default();
@@ -232,7 +232,7 @@ fn too_many_and_too_large_files_are_refused() {
     let template = format!("V\na: [{}]", list.join(", "));
     let mut files = vec![("t.yaml", template.as_str())];
     files.extend(names.iter().map(|name| (name.as_str(), "0123456789")));
-    let directory = Directory::of(&files);
+    let directory = Directory::new(&files);
     let limited = |limits: FileLimits| {
         resolve_template("file:///d/t.yaml", &directory, &mut Sources::new(), &limits).gathered
     };
@@ -251,7 +251,7 @@ fn too_many_and_too_large_files_are_refused() {
 
 /// The environment and the other files as sent, or the errors.
 fn environment(files: &[(&str, &str)]) -> Vec<String> {
-    let (directory, mut sources) = (Directory::of(files), Sources::new());
+    let (directory, mut sources) = (Directory::new(files), Sources::new());
     let limits = FileLimits::default();
     let mut gathering = Gatherer::new(&directory, &mut sources, &limits);
     let node = gathering.environment("file:///d/e.yaml");
@@ -347,7 +347,7 @@ fn registries_are_rewritten_too() {
 
 #[test]
 fn a_files_content_can_be_a_parameters_value() {
-    let (directory, mut sources) = (Directory::of(&[("p", "content\n")]), Sources::new());
+    let (directory, mut sources) = (Directory::new(&[("p", "content\n")]), Sources::new());
     let limits = FileLimits::default();
     let mut gathering = Gatherer::new(&directory, &mut sources, &limits);
     assert_eq!(gathering.content("file:///d/p").as_deref(), Some("content\n"));
@@ -368,7 +368,7 @@ proptest! {
         };
         let (template, other) = (text(&template), text(&other));
         let files = [("t.yaml", template.as_str()), ("a.yaml", &other), ("type", &other), ("", &other)];
-        let (directory, mut sources) = (Directory::of(&files), Sources::new());
+        let (directory, mut sources) = (Directory::new(&files), Sources::new());
         let limits = FileLimits::default();
         let mut gathering = Gatherer::new(&directory, &mut sources, &limits);
         gathering.template("file:///d/t.yaml");

@@ -83,16 +83,16 @@ impl<'a> Stack<'a> {
             graph = Cow::Owned(graph.without_dependencies_on(&unawaited));
         }
         let order = graph.order().unwrap_or_else(|cycles| {
-            let rings = cycles.iter().map(|cycle| cycle.diagnostic(|at| self.name(at)));
-            findings.extend(Stage::References, rings);
+            let cycles = cycles.iter().map(|cycle| cycle.diagnostic(|at| self.name(at)));
+            findings.extend(Stage::References, cycles);
             (0..graph.len()).collect()
         });
         let budget = loader.budget.clone();
         let scope = Scope::new(self.definition, &UnknownResolver).with_budget(&budget);
         let reported = &self.definition.dangling;
         let checking = Checking { scope: &scope, types: &types, reported };
-        // Heat goes by dependencies. Memory is kinder to the order of the template, and only
-        // what is found has to be reported in the other one.
+        // Heat checks in the order of dependencies. The order of the template is faster in memory,
+        // so only the findings are sorted by dependencies.
         let mut found: Vec<(usize, Findings)> = Vec::new();
         for (at, resource) in self.definition.resources() {
             let Some(resolved) = &types[at] else { continue };
@@ -119,8 +119,8 @@ impl<'a> Stack<'a> {
     /// The index of the resource with a name. Most often it is one of the few dependencies of the
     /// resource that refers to it, and is found without searching all resources.
     fn position(&self, name: &str, user: usize) -> Option<usize> {
-        const FEW: usize = 4;
-        let needed = self.definition.graph().dependencies(user).iter().take(FEW);
+        const MAX_CHECKED: usize = 4;
+        let needed = self.definition.graph().dependencies(user).iter().take(MAX_CHECKED);
         let is_named = |at: &usize| self.name(*at) == name;
         needed.map(|edge| edge.to).find(is_named).or_else(|| self.definition.position(name))
     }

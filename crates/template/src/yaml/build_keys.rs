@@ -72,7 +72,7 @@ impl Builder<'_, '_> {
                 let text = number.to_string();
                 (NumericKey::Whole(number), text)
             }
-            Data::Float(number) => match NumericKey::of(number) {
+            Data::Float(number) => match NumericKey::from_f64(number) {
                 Some(numeric) => (numeric, python::float(number)),
                 None if number.is_nan() => return Ok("NaN".into()),
                 None => return Ok(if number > 0.0 { "Infinity" } else { "-Infinity" }.into()),
@@ -91,7 +91,7 @@ impl Builder<'_, '_> {
 }
 
 impl NumericKey {
-    fn of(number: f64) -> Option<NumericKey> {
+    fn from_f64(number: f64) -> Option<NumericKey> {
         let whole = Integer::from_f64(number)?;
         Some(if number.fract() == 0.0 {
             NumericKey::Whole(whole)

@@ -98,7 +98,7 @@ impl Scanner<'_> {
                 }
                 b':' if self.cursor.is_gap(1) => break,
                 b':' if self.flow > 0 && b",?[]{}".contains(&self.cursor.byte(1)) => {
-                    let message = "expected a space behind `:` in bare text between brackets";
+                    let message = "expected a space after `:` in bare text between brackets";
                     let error = self.error(message).within(start, "the text");
                     return Err(error.help(Some(hints::SPACE_AFTER_COLON)));
                 }

@@ -93,10 +93,8 @@ impl<'a> Scanner<'a> {
             )));
         }
         if !self.cursor.is_gap(0) {
-            let message = format!(
-                "expected a space behind the name of the directive, found {}",
-                self.found()
-            );
+            let message =
+                format!("expected a space after the name of the directive, found {}", self.found());
             return Err(self.error(message).within(start, DIRECTIVE));
         }
         let directive = match name {

@@ -53,16 +53,16 @@ pub(super) fn resolve_plain(text: &str) -> Tag {
     let text = text.strip_suffix('\n').filter(|text| !text.is_empty()).unwrap_or(text);
     let Some(first) = text.bytes().next() else { return Tag::Null };
     match first {
-        b'0'..=b'9' | b'+' | b'-' | b'.' => of_number(text),
+        b'0'..=b'9' | b'+' | b'-' | b'.' => resolve_number(text),
         b'~' if text == "~" => Tag::Null,
         b'<' if text == "<<" => Tag::Merge,
         b'=' if text == "=" => Tag::Value,
-        b'n' | b'N' | b't' | b'T' | b'y' | b'Y' | b'f' | b'F' | b'o' | b'O' => of_word(text),
+        b'n' | b'N' | b't' | b'T' | b'y' | b'Y' | b'f' | b'F' | b'o' | b'O' => resolve_word(text),
         _ => Tag::Str,
     }
 }
 
-fn of_word(text: &str) -> Tag {
+fn resolve_word(text: &str) -> Tag {
     if text.len() > 5 {
         return Tag::Str;
     }
@@ -74,7 +74,7 @@ fn of_word(text: &str) -> Tag {
     }
 }
 
-fn of_number(text: &str) -> Tag {
+fn resolve_number(text: &str) -> Tag {
     if !text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Tag::Int;
     }

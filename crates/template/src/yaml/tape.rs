@@ -197,11 +197,11 @@ impl<'a> Composer<'a> {
         let anchor = self.anchors.get(name).copied();
         let name = excerpt(name);
         let Some((target, set)) = anchor else {
-            let message = format!("no anchor `&{name}` stands in front of the alias `*{name}`");
+            let message = format!("there is no anchor `&{name}` before the alias `*{name}`");
             return Err(YamlError::syntax(message, at));
         };
         if self.open.binary_search(&target).is_ok() {
-            let message = format!("the alias `*{name}` stands inside of what it stands for");
+            let message = format!("the alias `*{name}` is inside of its own anchor");
             let error = YamlError::new(&codes::NOT_PLAIN_DATA, message, at);
             return Err(error.within(set, "the anchor"));
         }
