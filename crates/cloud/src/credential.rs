@@ -1,7 +1,6 @@
 //! Credentials: the identity under which calls are made.
 
 use crate::Secret;
-use serde_json::{Value, json};
 use std::fmt;
 use std::sync::Arc;
 
@@ -106,46 +105,6 @@ impl Credential {
         let is_delegated = matches!(self.auth, Auth::Trust(_) | Auth::ApplicationCredential { .. });
         is_delegated && !self.is_inherited
     }
-
-    /// The stored form. It must be encrypted at rest: its holder may act for the user.
-    pub fn to_stored(&self) -> Value {
-        let auth = match &self.auth {
-            Auth::None | Auth::Token(_) | Auth::StackDomain => json!(null),
-            Auth::Trust(id) => json!({ "trust": **id }),
-            Auth::ApplicationCredential { id, secret } => {
-                json!({ "application": **id, "secret": secret.expose() })
-            }
-            Auth::Password(password) => json!({ "password": password.expose() }),
-        };
-        json!({
-            "project": *self.project,
-            "user": *self.user,
-            "proof": auth,
-            "borrowed": self.is_inherited,
-        })
-    }
-
-    /// Reads the stored form.
-    pub fn from_stored(stored: &Value) -> Credential {
-        let text = |name: &str| stored.pointer(name).and_then(Value::as_str).map(Arc::<str>::from);
-        let secret = |name: &str| text(name).map(Secret::from);
-        let auth =
-            match (text("/proof/trust"), text("/proof/application"), secret("/proof/password")) {
-                (Some(id), ..) => Auth::Trust(id),
-                (_, Some(id), _) => Auth::ApplicationCredential {
-                    id,
-                    secret: secret("/proof/secret").unwrap_or_default(),
-                },
-                (.., Some(password)) => Auth::Password(password),
-                _ => Auth::None,
-            };
-        Credential {
-            project: text("/project").unwrap_or_default(),
-            user: text("/user").unwrap_or_default(),
-            auth,
-            is_inherited: stored["borrowed"] == true,
-        }
-    }
 }
 
 /// Names the user and the project, without the secret.
@@ -160,12 +119,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_stored_is_read_again_and_never_shown() {
+    fn what_proves_it_is_never_shown() {
         let secret = Auth::ApplicationCredential { id: "i".into(), secret: "hunter2".into() };
         for auth in [Auth::None, Auth::Trust("t".into()), secret, Auth::Password("p".into())] {
             let (project, user) = ("a".into(), "b".into());
             let credential = Credential { project, user, auth, is_inherited: true };
-            assert_eq!(Credential::from_stored(&credential.to_stored()), credential);
             assert_eq!(format!("{credential:?}"), "user b in project a");
         }
     }

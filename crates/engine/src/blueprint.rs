@@ -4,10 +4,8 @@
 //! definition of every resource and what its type means. Blueprints are made of recipes by a pure
 //! function, so they need not be stored.
 
-use crate::codec;
 use crate::config::Config;
 use crate::ids::{RecipeId, StackId};
-use crate::store::{Content, Hash, RecipeRow, StoreError};
 use crate::template_cache::TemplateCache;
 use indexmap::IndexMap;
 use kiln_cloud::CreatedBy;
@@ -505,136 +503,5 @@ fn resolve_type(
             }
         }
         Err(_) => unknown(),
-    }
-}
-
-// --- storing recipes ---
-
-/// The texts in a list.
-pub(crate) fn texts(list: &Value) -> BTreeSet<Arc<str>> {
-    list.as_list().unwrap_or_default().iter().filter_map(Value::as_text).cloned().collect()
-}
-
-/// An author as a value; nothing of nobody.
-pub(crate) fn author_value(author: &CreatedBy) -> Value {
-    if *author == CreatedBy::default() {
-        return Value::Null;
-    }
-    Value::map([
-        ("user", Value::Text(author.user_id.clone())),
-        ("name", Value::Text(author.user_name.clone())),
-        ("domain", Value::Text(author.user_domain.clone())),
-        ("project", Value::Text(author.project_name.clone())),
-        ("project_domain", Value::Text(author.project_domain.clone())),
-        ("roles", Value::list(author.roles.iter().cloned().map(Value::Text))),
-        ("admin_project", author.is_admin_project.into()),
-    ])
-}
-
-/// The author of a value.
-pub(crate) fn author_of(value: &Value) -> CreatedBy {
-    let part = |name: &str| value.as_map().and_then(|it| it.get(name)).cloned().unwrap_or_default();
-    let text = |name: &str| part(name).as_text().cloned().unwrap_or_default();
-    CreatedBy {
-        user_id: text("user"),
-        user_name: text("name"),
-        user_domain: text("domain"),
-        project_name: text("project"),
-        project_domain: text("project_domain"),
-        roles: texts(&part("roles")).into_iter().collect(),
-        is_admin_project: matches!(part("admin_project"), Value::Bool(true)),
-    }
-}
-
-fn pair(value: &Value) -> Option<(Arc<str>, Arc<str>)> {
-    match value.as_list()? {
-        [Value::Text(a), Value::Text(b)] => Some((a.clone(), b.clone())),
-        _ => None,
-    }
-}
-
-impl Recipe {
-    /// The row of a recipe; the texts that it names go into `contents`.
-    pub fn row(&self, root: StackId, contents: &mut IndexMap<Hash, Content>) -> RecipeRow {
-        let mut named = Vec::new();
-        let mut keep = |text: &str| {
-            let hash = Hash::of(text.as_bytes());
-            contents.entry(hash).or_insert_with(|| Content { hash, bytes: text.as_bytes().into() });
-            named.push(hash);
-            Value::from(hash.to_string())
-        };
-        let template = match &self.template {
-            Source::Text(text) => Value::list(["text".into(), keep(text)]),
-            Source::File(url, text) => {
-                Value::list(["file".into(), Value::Text(url.clone()), keep(text)])
-            }
-            Source::Made(value) => Value::list(["made".into(), value.clone()]),
-            Source::Nothing => Value::list(["nothing".into()]),
-        };
-        let files = Value::map(self.files.iter().map(|(name, text)| (name.clone(), keep(text))));
-        let aliases = self.aliases.iter().map(|(name, meant)| {
-            Value::list([Value::Text(name.clone()), Value::Text(meant.clone())])
-        });
-        let aliases = Value::list(aliases);
-        let body = Value::map([
-            ("template", template),
-            ("files", files),
-            ("environment", self.environment.to_value()),
-            ("parameters", Value::Map(self.parameters.clone())),
-            ("aliases", aliases),
-            ("forbidden", Value::list(self.forbidden.iter().cloned().map(Value::Text))),
-            ("author", author_value(&self.author)),
-        ]);
-        RecipeRow { id: self.id, root, contents: named, body: codec::encode(&body) }
-    }
-
-    /// The recipe of a row; `text` gives the texts that it names.
-    pub fn of_row(
-        row: &RecipeRow,
-        text: &dyn Fn(Hash) -> Option<Arc<str>>,
-    ) -> Result<Recipe, StoreError> {
-        let damaged = |why: &str| StoreError::Damaged {
-            what: format!("recipe {}", row.id),
-            why: why.to_owned(),
-        };
-        let body = codec::decode(&row.body).map_err(|_| damaged("its body is not a value"))?;
-        let body = body.as_map().ok_or_else(|| damaged("its body is not a map"))?;
-        let part = |name: &str| body.get(name).cloned().unwrap_or_default();
-        let named = |value: Option<&Value>| {
-            let hash = value.and_then(Value::as_text).and_then(|text| Hash::parse(text));
-            hash.and_then(text).ok_or_else(|| damaged("a text that it names is not there"))
-        };
-        let template = part("template");
-        let template = template.as_list().unwrap_or_default();
-        let template =
-            match template.first().and_then(Value::as_text).map(|resource_type| &**resource_type) {
-                Some("text") => Source::Text(named(template.get(1))?),
-                Some("file") => {
-                    let url = template.get(1).and_then(Value::as_text).cloned();
-                    Source::File(url.unwrap_or_default(), named(template.get(2))?)
-                }
-                Some("made") => Source::Made(template.get(1).cloned().unwrap_or_default()),
-                _ => Source::Nothing,
-            };
-        let mut files = Files::new();
-        for (name, hash) in part("files").as_map().into_iter().flatten() {
-            files.insert(name.clone(), named(Some(hash))?);
-        }
-        let (environment, _) = Environment::from_value(&part("environment"));
-        Ok(Recipe {
-            id: row.id,
-            template,
-            files: Arc::new(files),
-            environment: Arc::new(environment),
-            parameters: Arc::new(part("parameters").as_map().cloned().unwrap_or_default()),
-            forbidden: Arc::new(texts(&part("forbidden"))),
-            author: Arc::new(author_of(&part("author"))),
-            aliases: part("aliases")
-                .as_list()
-                .unwrap_or_default()
-                .iter()
-                .filter_map(pair)
-                .collect(),
-        })
     }
 }

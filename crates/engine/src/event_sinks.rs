@@ -107,6 +107,8 @@ fn timestamp(time: Time) -> String {
 mod tests {
     use super::*;
     use crate::ids::{EventId, StackId};
+    use crate::record::v1::EventBody;
+    use crate::record::{Record, StoredMembers};
     use crate::state::{Action, State, Status};
     use kiln_template::value::Secret;
     use uuid::Uuid;
@@ -123,7 +125,10 @@ mod tests {
             physical_id: "web-db-k3j2h1".into(),
             state: State::new(Action::Create, Status::Complete),
             reason: "state changed".into(),
-            body: crate::codec::encode(properties),
+            body: EventBody {
+                properties: StoredMembers(properties.as_map().cloned().unwrap_or_default().into()),
+            }
+            .encode(),
         }
     }
 

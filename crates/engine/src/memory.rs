@@ -86,7 +86,7 @@ impl MemoryStore {
 
     fn open(&self) -> Result<MutexGuard<'_, Tables>, StoreError> {
         if self.failing.load(Ordering::SeqCst) {
-            return Err(StoreError::Unavailable("it was told to fail".to_owned()));
+            return Err(StoreError::Unavailable("it was told to fail".into()));
         }
         Ok(self.kept.lock().unwrap_or_else(PoisonError::into_inner))
     }

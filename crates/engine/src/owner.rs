@@ -130,6 +130,11 @@ impl Owner {
         self.run_queue(VecDeque::from([Todo::Step(input)]), now, ids);
     }
 
+    /// Takes a command out of the queue that cannot be carried out, with an event that says why.
+    pub fn refuse_command(&mut self, id: CommandId, why: &str, now: Time, ids: &mut dyn Ids) {
+        self.tree.refuse_command(&mut Env { now, ids }, id, why);
+    }
+
     /// Takes the answer to an order of an operation. An answer that no operation waits for, such as a duplicate,
     /// changes nothing.
     pub fn answer(&mut self, op: OpId, order: u64, answer: Answer, now: Time, ids: &mut dyn Ids) {
@@ -217,11 +222,6 @@ impl Owner {
     /// Takes what was done since the last time, for logs and metrics.
     pub(crate) fn take_activity(&mut self) -> Vec<Activity> {
         self.tree.activity.take()
-    }
-
-    /// Drops a command that cannot be read from the queue of the tree.
-    pub(crate) fn drop_command(&mut self, id: CommandId) {
-        self.tree.changes.done.push(id);
     }
 
     /// Whether changes have yet to be stored.

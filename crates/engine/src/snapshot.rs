@@ -1,7 +1,8 @@
 //! What a stack was at a moment, so that it can become that again.
 
-use crate::codec;
 use crate::ids::SnapshotId;
+use crate::record::v1::SnapshotBody;
+use crate::record::{Record, StoredMembers};
 use crate::state::State;
 use crate::store::{SnapshotRow, StoreError};
 use crate::time::Time;
@@ -25,26 +26,13 @@ pub(crate) struct Snapshot {
 
 /// The stack that a snapshot tells of, as a document: what [`Tree::export`] gave at that moment.
 pub fn data(row: &SnapshotRow) -> Result<Value, StoreError> {
-    Ok(Value::Map(parts(row)?.0))
-}
-
-fn parts(row: &SnapshotRow) -> Result<(Arc<Members>, Option<Arc<str>>), StoreError> {
-    let body = codec::decode(&row.body).ok();
-    let part = |name: &str| body.as_ref()?.as_map()?.get(name);
-    match part("data") {
-        Some(Value::Map(data)) => {
-            Ok((data.clone(), part("text").and_then(Value::as_text).cloned()))
-        }
-        _ => Err(StoreError::Damaged {
-            what: format!("snapshot {}", row.id),
-            why: "its body is not the document of a stack".into(),
-        }),
-    }
+    Ok(Value::Map(SnapshotBody::read(&row.body, row.id)?.data.0))
 }
 
 impl Snapshot {
     pub(crate) fn of_row(row: SnapshotRow) -> Result<Snapshot, StoreError> {
-        let (data, text) = parts(&row)?;
+        let SnapshotBody { data: StoredMembers(data), text } =
+            SnapshotBody::read(&row.body, row.id)?;
         let SnapshotRow { name, state, reason, created, .. } = row;
         Ok(Snapshot { name, state, reason, created, data, text })
     }
@@ -54,8 +42,10 @@ impl Tree {
     /// The row of a snapshot, unless it is gone.
     pub(crate) fn snapshot_row(&self, id: SnapshotId) -> Option<SnapshotRow> {
         let snapshot = self.snapshots.get(&id)?;
-        let text = snapshot.text.clone().map(Value::Text).unwrap_or_default();
-        let body = Value::map([("data", Value::Map(snapshot.data.clone())), ("text", text)]);
+        let body = SnapshotBody {
+            data: StoredMembers(snapshot.data.clone()),
+            text: snapshot.text.clone(),
+        };
         Some(SnapshotRow {
             id,
             root: self.root,
@@ -65,7 +55,7 @@ impl Tree {
             state: snapshot.state,
             reason: snapshot.reason.clone(),
             created: snapshot.created,
-            body: codec::encode(&body),
+            body: body.encode(),
         })
     }
 }

@@ -189,13 +189,21 @@ pub trait Store: crate::objects::Objects + crate::alarms::Alarms {
 pub enum StoreError {
     /// The store cannot be reached, is full, or refuses to work. It may work again later.
     #[error("the store is not available: {0}")]
-    Unavailable(String),
-    /// What is stored cannot be understood.
+    Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// A record cannot be understood.
     #[error("the store holds {what} that cannot be read: {why}")]
     Damaged {
-        /// What cannot be read.
+        /// The kind and the id of the record.
         what: String,
-        /// Why.
+        /// What is wrong with the record.
+        why: String,
+    },
+    /// A record was written by a version of Kiln that came later.
+    #[error("the store holds {what} that cannot be read: {why}")]
+    Newer {
+        /// The kind and the id of the record.
+        what: String,
+        /// Which version wrote the record.
         why: String,
     },
 }
@@ -458,10 +466,19 @@ pub struct EventRow {
 impl EventRow {
     /// The properties of the resource at that moment.
     pub fn properties(&self) -> kiln_template::Value {
-        match crate::codec::decode(&self.body) {
-            Ok(value @ kiln_template::Value::Map(_)) => value,
-            _ => kiln_template::Value::Map(Arc::default()),
-        }
+        use crate::record::Record;
+        let body = match self.body.as_slice() {
+            [] => None,
+            body => match crate::record::v1::EventBody::read(body, self.id) {
+                Ok(body) => Some(body.properties.0),
+                Err(error) => {
+                    // An event is history: nothing is decided by it, and the others can be shown.
+                    tracing::error!(%error, "an event is shown without its properties");
+                    None
+                }
+            },
+        };
+        kiln_template::Value::Map(body.unwrap_or_default())
     }
 }
 

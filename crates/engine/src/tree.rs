@@ -11,6 +11,8 @@ use crate::ids::{CommandId, EventId, Ids, RecipeId, ResourceId, SnapshotId, Stac
 use crate::machine::{Effect, Task, Traversal};
 use crate::notification::Outbox;
 use crate::partial_tree::Missing;
+use crate::record::v1::EventBody;
+use crate::record::{Record, StoredMembers};
 use crate::snapshot::Snapshot;
 use crate::state::{Action, State, Status};
 use crate::store::{Batch, Content, EventRow};
@@ -503,7 +505,7 @@ impl Tree {
         let target = resource.op.as_ref().and_then(|op| op.target.as_ref());
         let body = match target {
             Some(target) if state.status == Status::InProgress => {
-                crate::codec::encode(&Value::Map(target.properties.clone()))
+                EventBody { properties: StoredMembers(target.properties.clone()) }.encode()
             }
             _ => Vec::new(),
         };

@@ -5,6 +5,7 @@ use crate::config::Config;
 use crate::ids::{ResourceId, StackId};
 use crate::machine::Settings;
 use crate::partial_tree::{TreePart, read_part};
+use crate::record::placeholder_tree;
 use crate::state::{Action, State, Status};
 use crate::store::{CommandRow, Hash, Store, StoreError, TreeRows};
 use crate::time::Time;
@@ -91,10 +92,30 @@ impl View {
         root: StackId,
         part: TreePart<'_>,
     ) -> Result<Option<View>, StoreError> {
-        match read_part(store, config, root, part).await? {
-            Some(view) => Ok(Some(view)),
-            None => View::open(store, config, root).await,
+        let is_whole = part == TreePart::All;
+        let view = match read_part(store, config, root, part).await {
+            Ok(None) => View::open(store, config, root).await,
+            other => other,
+        };
+        match view {
+            Err(error @ (StoreError::Damaged { .. } | StoreError::Newer { .. })) if !is_whole => {
+                View::open_placeholder(store, config, root, error).await
+            }
+            other => other,
         }
+    }
+
+    /// The columns of a root stack whose tree cannot be read.
+    async fn open_placeholder(
+        store: &dyn Store,
+        config: &Arc<Config>,
+        root: StackId,
+        error: StoreError,
+    ) -> Result<Option<View>, StoreError> {
+        tracing::error!(stack = %root, %error, "a stack is shown without its records");
+        // If not even that can be read, the first error says more.
+        let Ok(Some(rows)) = store.load_stacks(root).await else { return Err(error) };
+        Ok(placeholder_tree(config.clone(), &rows).map(View::of))
     }
 
     pub(crate) fn of(tree: Tree) -> View {

@@ -301,7 +301,7 @@ async fn what_was_decided_is_done_by_the_next_engine() {
     let row = site.store.alarm(id).await.unwrap().unwrap();
     let verdict = Verdict { state: AlarmState::Alarm, reason: "hot".into() };
     let occasion = kiln_engine::alarms::EvaluationContext { now: now(), notifies: true };
-    let change = Alarm::from_row(row).apply(&verdict, occasion, &mut SystemIds::default());
+    let change = Alarm::from_row(row).unwrap().apply(&verdict, occasion, &mut SystemIds::default());
     assert_eq!(site.store.write_alarms(std::slice::from_ref(&change)).await.unwrap(), [true]);
     assert_eq!(site.store.write_alarms(&[change]).await.unwrap(), [false]);
     let engine = site.engine();

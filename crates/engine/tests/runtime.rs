@@ -5,12 +5,15 @@ use crate::simulation::script::{Kind, Plan, Planned, wish};
 use crate::simulation::world::{Rng, config, recipe};
 use kiln_cloud::{Auth, Call, CallError, Credential, Reply, Transport};
 use kiln_engine::config::Config;
-use kiln_engine::ids::{Ids, StackId};
+use kiln_engine::ids::{CommandId, EngineId, Ids, StackId};
 use kiln_engine::machine::{Command, NewStack, Settings};
 use kiln_engine::memory::MemoryStore;
-use kiln_engine::runtime::{Engine, EngineSettings as Pace};
+use kiln_engine::partial_tree::TreePart;
+use kiln_engine::runtime::{Engine, EngineSettings as Pace, now};
 use kiln_engine::state::{Action, Status};
-use kiln_engine::store::{StackQuery, Store};
+use kiln_engine::store::{Batch, CommandRow, EventQuery, Lease, ResourceRow, StackQuery, Store};
+use kiln_engine::time::Time;
+use kiln_engine::view::View;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -306,5 +309,121 @@ fn a_name_is_free_as_soon_as_its_stack_is_gone() {
         }
         assert_eq!(site.things(), 0);
         engine.stop().await;
+    });
+}
+
+// --- records that cannot be read ---
+
+impl Site {
+    /// Writes a row of a tree as a careless program would: with another body.
+    async fn forge(&mut self, root: StackId, body: Vec<u8>) -> Vec<u8> {
+        let engine = EngineId(Ids::next(&mut self.rng));
+        let lease = self.store.claim_tree(engine, root, Time::NEVER, Time::NEVER).await;
+        let lease = lease.unwrap().unwrap();
+        let rows = self.store.load_tree(root).await.unwrap().unwrap();
+        let row = rows.resources[0].clone();
+        let before = row.body.clone();
+        let batch = Batch {
+            resources: vec![ResourceRow { body, ..row }],
+            has_work: true,
+            ..empty_batch(lease)
+        };
+        assert_eq!(self.store.commit(&[batch]).await.unwrap(), [true]);
+        self.store.release(lease).await.unwrap();
+        before
+    }
+
+    /// The reasons of a stack's own events that have this state.
+    async fn reasons(&self, id: StackId, action: Action, status: Status) -> Vec<String> {
+        let query = EventQuery {
+            stacks: vec![id],
+            filters: Vec::new(),
+            descending: false,
+            marker: None,
+            limit: None,
+        };
+        let events = self.store.events(&query).await.unwrap().into_iter();
+        let wanted =
+            events.filter(|it| it.state.is(action, status) && &*it.kind == "OS::Heat::Stack");
+        wanted.map(|it| it.reason.to_string()).collect()
+    }
+}
+
+fn empty_batch(lease: Lease) -> Batch {
+    Batch {
+        root: lease.root,
+        fence: lease.fence,
+        contents: Vec::new(),
+        recipes: Vec::new(),
+        dropped_recipes: Vec::new(),
+        stacks: Vec::new(),
+        resources: Vec::new(),
+        dropped_resources: Vec::new(),
+        snapshots: Vec::new(),
+        dropped_snapshots: Vec::new(),
+        events: Vec::new(),
+        done: Vec::new(),
+        has_work: true,
+    }
+}
+
+#[test]
+fn a_tree_that_cannot_be_read_is_shown_as_failed_and_harms_no_other() {
+    run(async {
+        let mut site = Site::new();
+        let engine = site.engine();
+        let bad = site.create(&engine, "bad", &plan(3)).await;
+        site.until(bad, Action::Create, Status::Complete).await;
+        engine.stop().await;
+        let before = site.forge(bad, vec![1, 0x81]).await;
+
+        let engine = site.engine();
+        site.until(bad, Action::Create, Status::Failed).await;
+        let good = site.create(&engine, "good", &plan(3)).await;
+        site.until(good, Action::Create, Status::Complete).await;
+        let stack = site.store.stack(bad).await.unwrap().unwrap();
+        let told = site.reasons(bad, Action::Create, Status::Failed).await;
+        assert_eq!(told, [stack.reason.to_string()]);
+        for part in ["cannot be read", "restore the database from a backup", "resource "] {
+            assert!(told[0].contains(part), "{part:?} is not in {told:?}");
+        }
+        // It can be shown, as far as that is known.
+        let view = View::open_part(&*site.store, &config(), bad, TreePart::Resources).await;
+        assert!(view.unwrap().is_some());
+        engine.stop().await;
+
+        // An engine that can read it goes on as if nothing had been.
+        site.forge(bad, before).await;
+        let engine = site.engine();
+        site.until(bad, Action::Create, Status::Complete).await;
+        engine.command(bad, Command::Delete).await.unwrap();
+        site.until(bad, Action::Delete, Status::Complete).await;
+    });
+}
+
+#[test]
+fn a_command_that_cannot_be_read_leaves_the_queue_with_an_event() {
+    run(async {
+        let mut site = Site::new();
+        let engine = site.engine();
+        let id = site.create(&engine, "s", &plan(3)).await;
+        site.until(id, Action::Create, Status::Complete).await;
+        engine.stop().await;
+        let command = CommandId(Ids::next(&mut site.rng));
+        let row = CommandRow { id: command, root: id, time: now(), body: vec![1, 0xc1] };
+        site.store.submit(row).await.unwrap();
+
+        let engine = site.engine();
+        while !site.store.commands(id).await.unwrap().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        let told = site.reasons(id, Action::Signal, Status::Failed).await;
+        assert!(told.len() == 1 && told[0].contains("send it again"), "{told:?}");
+        assert!(told[0].contains(&command.to_string()), "{told:?}");
+        engine.stop().await;
+        // Nobody finds work in it any more.
+        let other = EngineId(Ids::next(&mut site.rng));
+        let work = site.store.claim(other, Time::NEVER, Time::NEVER, 10).await.unwrap();
+        assert_eq!(work, []);
     });
 }

@@ -27,5 +27,6 @@ mod openstack;
 mod place;
 mod rolling;
 mod server;
+mod upgrade;
 mod validate;
 mod yaql;

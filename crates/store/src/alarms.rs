@@ -1,141 +1,23 @@
 //! Alarms, and what happened to them.
 
-use crate::cipher::{Cipher, Kind};
 use crate::database::SqlStore;
-use crate::fault::{Fault, persistently};
+use crate::error::{DbError, retry_conflicts};
 use crate::list::{Condition, Value, select};
-use crate::sql::{Reader, Values};
-use crate::table::{Record, Table, marks};
+use crate::sql::Reader;
+use crate::table::TableRow;
 use async_trait::async_trait;
 use kiln_engine::alarms::{
-    AlarmChange, AlarmEvent, AlarmEventKind, AlarmQuery, AlarmRow, AlarmState, Alarms, Bucket,
-    HistoryQuery, SeriesQuery, SeriesRow,
+    AlarmChange, AlarmEvent, AlarmQuery, AlarmRow, Alarms, Bucket, HistoryQuery, SeriesQuery,
+    SeriesRow,
 };
-use kiln_engine::ids::StackId;
 use kiln_engine::objects::ObjectRow;
 use kiln_engine::store::{CommandRow, StoreError};
 use kiln_engine::time::Time;
 use sqlx::AnyConnection;
-use sqlx::any::AnyRow;
-use std::time::Duration;
 use uuid::Uuid;
 
-impl Record for AlarmRow {
-    const TABLE: Table = Table {
-        name: "alarms",
-        key: &["id"],
-        columns: &[
-            "id",
-            "project",
-            "name",
-            "stack",
-            "metric",
-            "state",
-            "created",
-            "updated",
-            "changed",
-            "evaluated",
-            "period",
-            "due",
-            "version",
-            "body",
-        ],
-    };
-
-    fn key(&self) -> Vec<u8> {
-        self.id.as_bytes().to_vec()
-    }
-
-    fn weight(&self) -> usize {
-        self.body.len()
-    }
-
-    fn write(&self, cipher: &Cipher, values: &mut Values) -> Result<(), Fault> {
-        values.id(self.id);
-        values.text(&self.project);
-        values.text(&self.name);
-        values.maybe_id(self.stack.map(|stack| stack.0));
-        values.text(&self.metric);
-        values.text(self.state.name());
-        for time in [self.created, self.updated, self.changed, self.evaluated] {
-            values.time(time);
-        }
-        values.int(i64::try_from(self.period.as_micros()).unwrap_or(i64::MAX));
-        values.time(self.due);
-        values.count(self.version);
-        values.bytes(&cipher.seal(Kind::Alarm, self.id.as_bytes(), &self.body)?);
-        Ok(())
-    }
-
-    fn read(cipher: &Cipher, row: &AnyRow) -> Result<AlarmRow, Fault> {
-        let mut row = Reader::new(row);
-        let id = row.id()?;
-        let unknown = |state: &str| Fault::Damaged {
-            what: format!("alarm {id}"),
-            why: format!("there is no state {state:?}"),
-        };
-        Ok(AlarmRow {
-            id,
-            project: row.text()?.into(),
-            name: row.text()?.into(),
-            stack: row.maybe_id()?.map(StackId),
-            metric: row.text()?.into(),
-            state: row.text().and_then(|it| AlarmState::parse(it).ok_or_else(|| unknown(it)))?,
-            created: row.time()?,
-            updated: row.time()?,
-            changed: row.time()?,
-            evaluated: row.time()?,
-            period: Duration::from_micros(row.count()?),
-            due: row.time()?,
-            version: row.count()?,
-            body: cipher.open(Kind::Alarm, id.as_bytes(), row.bytes()?)?,
-        })
-    }
-}
-
-impl Record for AlarmEvent {
-    const TABLE: Table = Table {
-        name: "alarm_history",
-        key: &["id"],
-        columns: &["id", "project", "alarm", "kind", "time", "body"],
-    };
-    const IS_FIXED: bool = true;
-
-    fn key(&self) -> Vec<u8> {
-        self.id.as_bytes().to_vec()
-    }
-
-    fn weight(&self) -> usize {
-        self.body.len()
-    }
-
-    fn write(&self, cipher: &Cipher, values: &mut Values) -> Result<(), Fault> {
-        values.id(self.id);
-        values.text(&self.project);
-        values.text(&self.alarm);
-        values.text(self.kind.name());
-        values.time(self.time);
-        values.bytes(&cipher.seal(Kind::AlarmEvent, self.id.as_bytes(), &self.body)?);
-        Ok(())
-    }
-
-    fn read(cipher: &Cipher, row: &AnyRow) -> Result<AlarmEvent, Fault> {
-        let mut row = Reader::new(row);
-        let id = row.id()?;
-        let (project, alarm) = (row.text()?.into(), row.text()?.into());
-        let kind = row.text()?;
-        let kind = AlarmEventKind::parse(kind).ok_or_else(|| Fault::Damaged {
-            what: format!("history {id}"),
-            why: format!("there is no kind {kind:?}"),
-        })?;
-        let time = row.time()?;
-        let body = cipher.open(Kind::AlarmEvent, id.as_bytes(), row.bytes()?)?;
-        Ok(AlarmEvent { id, project, alarm, kind, time, body })
-    }
-}
-
 impl SqlStore {
-    async fn write_alarms_once(&self, changes: &[AlarmChange]) -> Result<Vec<bool>, Fault> {
+    async fn write_alarms_once(&self, changes: &[AlarmChange]) -> Result<Vec<bool>, DbError> {
         let mut transaction = self.begin().await?;
         // Trees are locked first, and in order, as everywhere.
         let commands = changes.iter().flat_map(|change| &change.commands);
@@ -161,7 +43,7 @@ impl SqlStore {
         Ok(written)
     }
 
-    async fn note_once(&self, events: &[AlarmEvent]) -> Result<(), Fault> {
+    async fn note_once(&self, events: &[AlarmEvent]) -> Result<(), DbError> {
         let mut transaction = self.begin().await?;
         let events: Vec<&AlarmEvent> = events.iter().collect();
         self.tables.write(&mut transaction, &self.cipher, &events).await?;
@@ -173,7 +55,7 @@ impl SqlStore {
         &self,
         connection: &mut AnyConnection,
         change: &AlarmChange,
-    ) -> Result<bool, Fault> {
+    ) -> Result<bool, DbError> {
         let id = change.alarm.id;
         if change.is_deleted {
             let delete = self.statement("DELETE FROM alarms WHERE id = ? AND version = ?");
@@ -190,23 +72,18 @@ impl SqlStore {
         }
         let alarm =
             AlarmRow { version: change.expected_version.unwrap_or(0) + 1, ..change.alarm.clone() };
-        let columns = AlarmRow::TABLE.columns;
         let Some(was) = change.expected_version else {
             let select = self.statement("SELECT version FROM alarms WHERE id = ?");
             if select.with(|values| values.id(id)).first(connection).await?.is_some() {
                 return Ok(false);
             }
-            let text = format!(
-                "INSERT INTO alarms ({}) VALUES ({})",
-                columns.join(", "),
-                marks(columns.len())
-            );
-            let mut insert = self.statement(&text);
+            let mut insert = self.statement(&AlarmRow::insertion());
             alarm.write(&self.cipher, &mut insert.values)?;
             insert.run(connection).await?;
             return Ok(true);
         };
-        let set: Vec<String> = columns.iter().map(|column| format!("{column} = ?")).collect();
+        let set = AlarmRow::COLUMNS.iter().map(|column| format!("{} = ?", column.name));
+        let set: Vec<String> = set.collect();
         let text = format!("UPDATE alarms SET {} WHERE id = ? AND version = ?", set.join(", "));
         let mut update = self.statement(&text);
         alarm.write(&self.cipher, &mut update.values)?;
@@ -215,7 +92,7 @@ impl SqlStore {
         Ok(update.run(connection).await? > 0)
     }
 
-    async fn page_of_alarms(&self, query: &AlarmQuery) -> Result<Vec<AlarmRow>, Fault> {
+    async fn page_of_alarms(&self, query: &AlarmQuery) -> Result<Vec<AlarmRow>, DbError> {
         let mut condition = Condition::new();
         condition.and("project = ?", [Value::Text(query.project.clone())]);
         for (text, value) in [("name = ?", &query.name), ("metric = ?", &query.metric)] {
@@ -243,7 +120,7 @@ impl SqlStore {
         statement.read(&mut *self.reader().await?, &self.cipher).await
     }
 
-    async fn page_of_history(&self, query: &HistoryQuery) -> Result<Vec<AlarmEvent>, Fault> {
+    async fn page_of_history(&self, query: &HistoryQuery) -> Result<Vec<AlarmEvent>, DbError> {
         let mut condition = Condition::new();
         condition.and("project = ?", [Value::Text(query.project.clone())]);
         if let Some(alarm) = &query.alarm {
@@ -267,7 +144,7 @@ impl SqlStore {
         statement.read(&mut *self.reader().await?, &self.cipher).await
     }
 
-    async fn reset_once(&self, now: Time) -> Result<(), Fault> {
+    async fn reset_once(&self, now: Time) -> Result<(), DbError> {
         let mut transaction = self.begin().await?;
         let update = "UPDATE alarms SET evaluated = ?, due = ? + period, version = version + 1 \
                       WHERE due < ?";
@@ -282,7 +159,7 @@ impl SqlStore {
         Ok(())
     }
 
-    async fn due_once(&self, now: Time, limit: u64) -> Result<Vec<AlarmRow>, Fault> {
+    async fn due_once(&self, now: Time, limit: u64) -> Result<Vec<AlarmRow>, DbError> {
         let mut condition = Condition::new();
         condition.and("due <= ?", [Value::Int(now.micros())]);
         let statement =
@@ -290,7 +167,7 @@ impl SqlStore {
         statement.read(&mut *self.reader().await?, &self.cipher).await
     }
 
-    async fn number_of_alarms(&self, project: &str) -> Result<u64, Fault> {
+    async fn number_of_alarms(&self, project: &str) -> Result<u64, DbError> {
         let count = self.statement("SELECT COUNT(*) FROM alarms WHERE project = ?");
         let count = count.with(|values| values.text(project));
         let row = count.first(&mut *self.reader().await?).await?;
@@ -305,17 +182,17 @@ impl Alarms for SqlStore {
             return Ok(Vec::new());
         }
         // Two who add the same alarm at the same moment: the second sees it when it looks again.
-        let outcome = persistently!(self.write_alarms_once(changes));
+        let outcome = retry_conflicts!(self.write_alarms_once(changes));
         match outcome {
-            Err(fault) if fault.is_duplicate() => {
-                Ok(persistently!(self.write_alarms_once(changes))?)
+            Err(error) if error.is_duplicate() => {
+                Ok(retry_conflicts!(self.write_alarms_once(changes))?)
             }
             outcome => Ok(outcome?),
         }
     }
 
     async fn add_alarm_events(&self, events: &[AlarmEvent]) -> Result<(), StoreError> {
-        Ok(persistently!(self.note_once(events))?)
+        Ok(retry_conflicts!(self.note_once(events))?)
     }
 
     async fn alarm(&self, id: Uuid) -> Result<Option<AlarmRow>, StoreError> {
@@ -335,7 +212,7 @@ impl Alarms for SqlStore {
     }
 
     async fn reset_alarms(&self, now: Time) -> Result<(), StoreError> {
-        Ok(persistently!(self.reset_once(now))?)
+        Ok(retry_conflicts!(self.reset_once(now))?)
     }
 
     async fn alarm_history(&self, query: &HistoryQuery) -> Result<Vec<AlarmEvent>, StoreError> {
@@ -347,7 +224,7 @@ impl Alarms for SqlStore {
         series: &[SeriesRow],
         buckets: &[Bucket],
     ) -> Result<(), StoreError> {
-        Ok(persistently!(self.add_samples_once(series, buckets))?)
+        Ok(retry_conflicts!(self.add_samples_once(series, buckets))?)
     }
 
     async fn series(&self, query: &SeriesQuery) -> Result<Vec<SeriesRow>, StoreError> {
@@ -369,6 +246,6 @@ impl Alarms for SqlStore {
         history: Time,
         limit: u64,
     ) -> Result<u64, StoreError> {
-        Ok(persistently!(self.prune_metrics_once(samples, history, limit))?)
+        Ok(retry_conflicts!(self.prune_metrics_once(samples, history, limit))?)
     }
 }

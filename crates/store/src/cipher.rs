@@ -4,7 +4,7 @@
 //! another. A sealed body is a version (1 byte), the id of the key (4), the nonce (12), and the text with
 //! its tag (16 more than the text).
 
-use crate::fault::Fault;
+use crate::error::DbError;
 use crate::keys::{KeyError, Ring, Stamp, stamp};
 use aes_gcm::aead::{Aead, Payload};
 use aes_gcm::{Aes256Gcm, KeyInit, Nonce};
@@ -19,7 +19,7 @@ const HEAD: usize = 1 + 4 + 12;
 
 /// What kind of row a body belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum BodyKind {
     Stack,
     Recipe,
     Resource,
@@ -34,21 +34,21 @@ pub(crate) enum Kind {
     Series,
 }
 
-impl Kind {
+impl BodyKind {
     fn name(self) -> &'static str {
         match self {
-            Kind::Stack => "stack",
-            Kind::Recipe => "recipe",
-            Kind::Resource => "resource",
-            Kind::Event => "event",
-            Kind::Command => "command",
-            Kind::Content => "text",
-            Kind::Setting => "setting",
-            Kind::Object => "object",
-            Kind::Snapshot => "snapshot",
-            Kind::Alarm => "alarm",
-            Kind::AlarmEvent => "alarm history",
-            Kind::Series => "series",
+            BodyKind::Stack => "stack",
+            BodyKind::Recipe => "recipe",
+            BodyKind::Resource => "resource",
+            BodyKind::Event => "event",
+            BodyKind::Command => "command",
+            BodyKind::Content => "text",
+            BodyKind::Setting => "setting",
+            BodyKind::Object => "object",
+            BodyKind::Snapshot => "snapshot",
+            BodyKind::Alarm => "alarm",
+            BodyKind::AlarmEvent => "alarm history",
+            BodyKind::Series => "series",
         }
     }
 }
@@ -91,21 +91,22 @@ impl Cipher {
 
     /// Reads the file again if it has changed. Before each piece of work that writes: what is written
     /// after a new key came is sealed with it.
-    pub(crate) fn refresh(&self) -> Result<(), Fault> {
-        if stamp(&self.path).map_err(Fault::Keys)? != self.loaded().stamp {
-            let fresh = Arc::new(Loaded::load(&self.path).map_err(Fault::Keys)?);
+    pub(crate) fn refresh(&self) -> Result<(), DbError> {
+        if stamp(&self.path).map_err(DbError::Keys)? != self.loaded().stamp {
+            let fresh = Arc::new(Loaded::load(&self.path).map_err(DbError::Keys)?);
+            tracing::info!(path = %self.path.display(), "the key file has changed and is read again");
             *self.loaded.write().unwrap_or_else(PoisonError::into_inner) = fresh;
         }
         Ok(())
     }
 
     /// Encrypts the body of a row.
-    pub(crate) fn seal(&self, kind: Kind, id: &[u8], body: &[u8]) -> Result<Vec<u8>, Fault> {
+    pub(crate) fn seal(&self, kind: BodyKind, id: &[u8], body: &[u8]) -> Result<Vec<u8>, DbError> {
         let loaded = self.loaded();
         let no_key = || damaged(kind, id, "there is no key to encrypt it with".to_owned());
         let (key, cipher) = loaded.ciphers.last().ok_or_else(no_key)?;
         let mut nonce = [0; 12];
-        getrandom::fill(&mut nonce).map_err(|error| Fault::Keys(KeyError::Random(error)))?;
+        getrandom::fill(&mut nonce).map_err(|error| DbError::Keys(KeyError::Random(error)))?;
         let bound = bound(kind, id);
         let payload = Payload { msg: body, aad: &bound };
         let text = cipher
@@ -120,7 +121,12 @@ impl Cipher {
     }
 
     /// Decrypts the body of a row.
-    pub(crate) fn open(&self, kind: Kind, id: &[u8], sealed: &[u8]) -> Result<Vec<u8>, Fault> {
+    pub(crate) fn open(
+        &self,
+        kind: BodyKind,
+        id: &[u8],
+        sealed: &[u8],
+    ) -> Result<Vec<u8>, DbError> {
         let damaged = |why: &str| damaged(kind, id, why.to_owned());
         let restore = "it was altered or cut short; restore the database from a backup";
         let key = key_of(sealed).ok_or_else(|| damaged(restore))?;
@@ -143,7 +149,7 @@ impl Cipher {
         cipher.decrypt(&Nonce::from(nonce), payload).map_err(|_| damaged(restore))
     }
 
-    /// What a text is found by: a keyed hash, so that nobody can tell from the database alone whether it
+    /// What a text is found by: a keyed hash, so that the database alone does not tell whether it
     /// holds a text that he knows or guesses.
     pub(crate) fn lookup(&self, hash: Hash) -> [u8; 32] {
         let key = self.loaded();
@@ -178,15 +184,15 @@ pub(crate) fn key_of(sealed: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(sealed[1..5].try_into().ok()?))
 }
 
-fn bound(kind: Kind, id: &[u8]) -> Vec<u8> {
+fn bound(kind: BodyKind, id: &[u8]) -> Vec<u8> {
     [kind.name().as_bytes(), b" ", id].concat()
 }
 
-fn damaged(kind: Kind, id: &[u8], why: String) -> Fault {
+fn damaged(kind: BodyKind, id: &[u8], why: String) -> DbError {
     let name = match (uuid::Uuid::from_slice(id), kind) {
-        (_, Kind::Setting) => String::from_utf8_lossy(id).into_owned(),
+        (_, BodyKind::Setting) => String::from_utf8_lossy(id).into_owned(),
         (Ok(id), _) => id.to_string(),
         (Err(_), _) => id.iter().map(|byte| format!("{byte:02x}")).collect(),
     };
-    Fault::Damaged { what: format!("the body of {} {name}", kind.name()), why }
+    DbError::Damaged { what: format!("the body of {} {name}", kind.name()), why }
 }

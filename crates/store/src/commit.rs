@@ -2,10 +2,10 @@
 
 use crate::cipher::Cipher;
 use crate::database::SqlStore;
-use crate::fault::Fault;
-use crate::records::{NeedRow, QueuedRow, TagRow, TreeRow};
+use crate::error::DbError;
+use crate::rows::{NeedRow, QueuedRow, TagRow, TreeRow};
 use crate::sql::Reader;
-use crate::table::{Record, marks};
+use crate::table::{TableRow, placeholders};
 use kiln_engine::ids::StackId;
 use kiln_engine::store::{
     Batch, CommandRow, Content, EventRow, NewTree, RecipeRow, ResourceRow, SnapshotRow, StackRow,
@@ -14,7 +14,7 @@ use sqlx::AnyConnection;
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
-/// What is written to the tables, whoever asked for it.
+/// The rows that a transaction writes and deletes.
 #[derive(Default)]
 struct Rows<'a> {
     contents: Vec<&'a Content>,
@@ -46,7 +46,7 @@ impl<'a> Rows<'a> {
 
 impl SqlStore {
     /// Adds a tree; a duplicate is one of the name.
-    pub(crate) async fn create_once(&self, new: &NewTree) -> Result<(), Fault> {
+    pub(crate) async fn create_once(&self, new: &NewTree) -> Result<(), DbError> {
         let (engine, expires) = new.owner.unzip();
         let tree = TreeRow {
             root: new.stack.id,
@@ -68,17 +68,14 @@ impl SqlStore {
         };
         let mut transaction = self.begin().await?;
         // A plain insertion: one that overwrites would overwrite the tree that has the name.
-        let columns = TreeRow::TABLE.columns;
-        let text =
-            format!("INSERT INTO trees ({}) VALUES ({})", columns.join(", "), marks(columns.len()));
-        let mut insert = self.statement(&text);
+        let mut insert = self.statement(&TreeRow::insertion());
         tree.write(&self.cipher, &mut insert.values)?;
         insert.run(&mut transaction).await?;
         self.write(&mut transaction, &rows).await?;
         self.finish(transaction).await
     }
 
-    pub(crate) async fn commit_once(&self, batches: &[Batch]) -> Result<Vec<bool>, Fault> {
+    pub(crate) async fn commit_once(&self, batches: &[Batch]) -> Result<Vec<bool>, DbError> {
         let roots: Vec<Uuid> = batches.iter().map(|batch| batch.root.0).collect();
         let mut transaction = self.begin().await?;
         let before = self.lock_trees(&mut transaction, &roots).await?;
@@ -87,6 +84,10 @@ impl SqlStore {
             tree.is_some_and(|tree| tree.engine.is_some() && tree.fence == batch.fence)
         };
         let written: Vec<bool> = batches.iter().map(is_current).collect();
+        for batch in batches.iter().filter(|batch| !is_current(batch)) {
+            let (root, fence) = (batch.root, batch.fence);
+            tracing::info!(stack = %root, fence, "a batch of a former owner is refused");
+        }
         if !written.contains(&true) {
             return Ok(written);
         }
@@ -102,7 +103,7 @@ impl SqlStore {
         let mut after = before.clone();
         for batch in &current {
             if let Some(tree) = after.get_mut(&batch.root) {
-                note(tree, batch);
+                apply_batch(tree, batch);
             }
         }
         self.note_queues(&mut transaction, &mut after).await?;
@@ -119,7 +120,7 @@ impl SqlStore {
         &self,
         connection: &mut AnyConnection,
         trees: &mut BTreeMap<StackId, TreeRow>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DbError> {
         let idle = trees.values().filter(|tree| !tree.has_work);
         let idle: Vec<Uuid> = idle.map(|tree| tree.root.0).collect();
         let select = "SELECT DISTINCT root FROM commands WHERE root IN ({ids})";
@@ -134,7 +135,7 @@ impl SqlStore {
         Ok(())
     }
 
-    pub(crate) async fn submit_once(&self, command: &CommandRow) -> Result<(), Fault> {
+    pub(crate) async fn submit_once(&self, command: &CommandRow) -> Result<(), DbError> {
         let mut transaction = self.begin().await?;
         let mut trees = self.lock_trees(&mut transaction, &[command.root.0]).await?;
         if self.queue_commands(&mut transaction, &mut trees, &[command]).await? {
@@ -149,7 +150,7 @@ impl SqlStore {
         connection: &mut AnyConnection,
         trees: &mut BTreeMap<StackId, TreeRow>,
         commands: &[&CommandRow],
-    ) -> Result<bool, Fault> {
+    ) -> Result<bool, DbError> {
         let mut queued = Vec::new();
         for command in commands {
             let Some(tree) = trees.get_mut(&command.root) else { continue };
@@ -174,7 +175,7 @@ impl SqlStore {
         Ok(!queued.is_empty())
     }
 
-    async fn write(&self, connection: &mut AnyConnection, rows: &Rows<'_>) -> Result<(), Fault> {
+    async fn write(&self, connection: &mut AnyConnection, rows: &Rows<'_>) -> Result<(), DbError> {
         let cipher = &self.cipher;
         self.add_contents(connection, &rows.contents).await?;
         self.tables.write(connection, cipher, &rows.recipes).await?;
@@ -203,18 +204,18 @@ impl SqlStore {
         &self,
         connection: &mut AnyConnection,
         contents: &[&Content],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DbError> {
         let mut missing: BTreeMap<[u8; 32], &Content> =
             contents.iter().map(|content| (self.cipher.lookup(content.hash), *content)).collect();
         let wanted: Vec<[u8; 32]> = missing.keys().copied().collect();
         for wanted in wanted.chunks(100) {
             let text = format!(
                 "SELECT id FROM contents WHERE id IN ({}) ORDER BY id{}",
-                marks(wanted.len()),
+                placeholders(wanted.len()),
                 self.dialect.lock_shared()
             );
             let mut select = self.statement(&text);
-            select.kept = wanted.len() == 1;
+            select.is_cached = wanted.len() == 1;
             wanted.iter().for_each(|id| select.values.bytes(id));
             for row in select.all(connection).await? {
                 missing.remove(Reader::new(&row).bytes()?);
@@ -228,7 +229,7 @@ impl SqlStore {
         &self,
         connection: &mut AnyConnection,
         stacks: &[&StackRow],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DbError> {
         let latest: BTreeMap<Uuid, &StackRow> =
             stacks.iter().map(|stack| (stack.id.0, *stack)).collect();
         let ids: Vec<Uuid> = latest.keys().copied().collect();
@@ -248,7 +249,7 @@ impl SqlStore {
         connection: &mut AnyConnection,
         text: &str,
         ids: &[Uuid],
-    ) -> Result<u64, Fault> {
+    ) -> Result<u64, DbError> {
         let mut touched = 0;
         self.tables.count(ids.len(), 0);
         for statement in self.tables.by_ids(text, ids) {
@@ -259,7 +260,7 @@ impl SqlStore {
 }
 
 /// What a batch means for its tree.
-fn note(tree: &mut TreeRow, batch: &Batch) {
+fn apply_batch(tree: &mut TreeRow, batch: &Batch) {
     tree.has_work = batch.has_work;
     let last = batch.events.iter().map(|event| event.number).max().unwrap_or(0);
     tree.last_event = tree.last_event.max(last);

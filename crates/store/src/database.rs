@@ -1,8 +1,8 @@
 //! The connections of a store, its keys, and its transactions.
 
-use crate::cipher::{Cipher, Kind};
+use crate::cipher::{BodyKind, Cipher};
 use crate::dialect::Dialect;
-use crate::fault::Fault;
+use crate::error::DbError;
 use crate::keys::{KeyError, Ring};
 use crate::migrate;
 use crate::sql::{Reader, Statement};
@@ -22,9 +22,9 @@ const CONNECTIONS: u32 = 8;
 /// The most pages that SQLite can count.
 const MAX_PAGES: u64 = 4_294_967_294;
 /// How many bytes are written before they are moved from SQLite's journal into its file.
-const MOVED_AT_ONCE: u64 = 16 << 20;
+const CHECKPOINT_BYTES: u64 = 16 << 20;
 /// How long a piece of work waits for a connection.
-const PATIENCE: Duration = Duration::from_secs(60);
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A store in SQLite, PostgreSQL or MariaDB.
 #[derive(Debug)]
@@ -35,8 +35,8 @@ pub struct SqlStore {
     /// SQLite has one writer; waiting for it here is fairer than waiting for its lock.
     writers: AnyPool,
     readers: AnyPool,
-    /// SQLite's connection that moves what was committed into the database's file.
-    mover: Option<AnyPool>,
+    /// SQLite's connection that checkpoints the journal.
+    checkpointer: Option<AnyPool>,
     commits: AtomicU64,
     /// The bound of a SQLite file, for every connection that writes.
     max_pages: Arc<AtomicU64>,
@@ -52,7 +52,7 @@ pub enum OpenError {
     Url,
     /// The database cannot be reached, or does not do what it is told.
     #[error("the database cannot be used: {0}")]
-    Database(String),
+    Database(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The database was made by a later version.
     #[error("the database has schema {found}, this Kiln knows {known}: upgrade Kiln")]
     Newer {
@@ -66,12 +66,11 @@ pub enum OpenError {
     Keys(#[from] KeyError),
 }
 
-impl From<Fault> for OpenError {
-    fn from(fault: Fault) -> OpenError {
-        match fault {
-            Fault::Sql(error) => OpenError::Database(error.to_string()),
-            Fault::Damaged { what, why } => OpenError::Database(format!("{what}: {why}")),
-            Fault::Keys(error) => OpenError::Keys(error),
+impl From<DbError> for OpenError {
+    fn from(error: DbError) -> OpenError {
+        match error {
+            DbError::Keys(error) => OpenError::Keys(error),
+            error => OpenError::Database(Box::new(error)),
         }
     }
 }
@@ -84,14 +83,14 @@ impl SqlStore {
         let dialect = Dialect::of(url).ok_or(OpenError::Url)?;
         let max_pages = Arc::new(AtomicU64::new(MAX_PAGES));
         let connected = connect(dialect, url, &max_pages).await;
-        let Pools { writers, readers, mover } = connected.map_err(Fault::from)?;
-        let mut connection = writers.acquire().await.map_err(Fault::from)?;
+        let Pools { writers, readers, checkpointer } = connected.map_err(DbError::from)?;
+        let mut connection = writers.acquire().await.map_err(DbError::from)?;
         migrate::run(dialect, &mut connection).await?;
         let cipher = load_keys(dialect, &mut connection, key_file).await?;
         drop(connection);
         let tables = Tables::new(dialect);
         let commits = AtomicU64::new(0);
-        Ok(SqlStore { dialect, tables, cipher, writers, readers, mover, commits, max_pages })
+        Ok(SqlStore { dialect, tables, cipher, writers, readers, checkpointer, commits, max_pages })
     }
 
     /// How many transactions this process has made durable.
@@ -106,7 +105,7 @@ impl SqlStore {
         if self.dialect != Dialect::Sqlite {
             return Ok(());
         }
-        let mut connection = self.writers.acquire().await.map_err(Fault::from)?;
+        let mut connection = self.writers.acquire().await.map_err(DbError::from)?;
         let size = Statement::new(self.dialect, "SELECT page_size FROM pragma_page_size");
         let size = size.first(&mut connection).await?;
         let size = size.map(|row| Reader::new(&row).count()).transpose()?.unwrap_or(4096).max(1);
@@ -118,8 +117,8 @@ impl SqlStore {
 
     /// Ends all connections.
     pub async fn close(&self) {
-        if let Some(mover) = &self.mover {
-            mover.close().await;
+        if let Some(checkpointer) = &self.checkpointer {
+            checkpointer.close().await;
         }
         self.readers.close().await;
         self.writers.close().await;
@@ -127,7 +126,7 @@ impl SqlStore {
 
     /// Begins a transaction that writes, with the newest keys. They are looked for after the wait for a
     /// place to write: a rotation may have ended in the meantime.
-    pub(crate) async fn begin(&self) -> Result<Transaction<'static, Any>, Fault> {
+    pub(crate) async fn begin(&self) -> Result<Transaction<'static, Any>, DbError> {
         let transaction = match self.writers.begin_with(self.dialect.begin()).await {
             // SQLite rolls back by itself when the disk is full, and the driver does not notice: that
             // connection is of no use any more.
@@ -142,7 +141,7 @@ impl SqlStore {
     }
 
     /// Begins a transaction that reads everything from one moment.
-    pub(crate) async fn begin_reading(&self) -> Result<Transaction<'static, Any>, Fault> {
+    pub(crate) async fn begin_reading(&self) -> Result<Transaction<'static, Any>, DbError> {
         let [before @ .., begin] = self.dialect.begin_reading() else {
             return Ok(self.readers.begin().await?);
         };
@@ -154,30 +153,33 @@ impl SqlStore {
     }
 
     /// Makes a transaction durable.
-    pub(crate) async fn finish(&self, transaction: Transaction<'_, Any>) -> Result<(), Fault> {
+    pub(crate) async fn finish(&self, transaction: Transaction<'_, Any>) -> Result<(), DbError> {
         transaction.commit().await?;
         self.commits.fetch_add(1, Ordering::SeqCst);
-        self.move_journal();
+        self.checkpoint();
         Ok(())
     }
 
-    /// Has SQLite move what was committed into the database's file, if that is much, while others read
+    /// Has SQLite checkpoint the journal, if much was committed, while others read
     /// and write.
-    fn move_journal(&self) {
-        let Some(mover) = &self.mover else { return };
-        if !self.tables.has_written(MOVED_AT_ONCE) {
+    fn checkpoint(&self) {
+        let Some(checkpointer) = &self.checkpointer else { return };
+        if !self.tables.has_written(CHECKPOINT_BYTES) {
             return;
         }
-        let mover = mover.clone();
+        let checkpointer = checkpointer.clone();
         tokio::spawn(async move {
             // If it fails, it is done with the next, or by a writer.
-            if let Ok(mut connection) = mover.acquire().await {
-                _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").await;
+            if let Ok(mut connection) = checkpointer.acquire().await {
+                let moved = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").await;
+                if let Err(error) = moved {
+                    tracing::debug!(%error, "SQLite's journal is not checkpointed now");
+                }
             }
         });
     }
 
-    pub(crate) async fn reader(&self) -> Result<PoolConnection<Any>, Fault> {
+    pub(crate) async fn reader(&self) -> Result<PoolConnection<Any>, DbError> {
         Ok(self.readers.acquire().await?)
     }
 
@@ -190,7 +192,7 @@ impl SqlStore {
 struct Pools {
     writers: AnyPool,
     readers: AnyPool,
-    mover: Option<AnyPool>,
+    checkpointer: Option<AnyPool>,
 }
 
 async fn connect(
@@ -207,14 +209,14 @@ async fn connect(
     let pool = |size: u32| {
         AnyPoolOptions::new()
             .max_connections(size)
-            .acquire_timeout(PATIENCE)
+            .acquire_timeout(ACQUIRE_TIMEOUT)
             .test_before_acquire(dialect != Dialect::Sqlite)
             .after_connect({
                 let pages = pages.clone();
                 move |connection, _| {
                     let pages = pages.load(Ordering::SeqCst);
                     Box::pin(async move {
-                        for statement in dialect.greeting() {
+                        for statement in dialect.session_setup() {
                             connection.execute(*statement).await?;
                         }
                         if dialect == Dialect::Sqlite && pages != MAX_PAGES {
@@ -229,11 +231,11 @@ async fn connect(
         // The writer first: it makes the file and its journal.
         let writers = pool(1).connect_with(options.clone()).await?;
         let readers = pool(CONNECTIONS).connect_lazy_with(options.clone());
-        let mover = Some(pool(1).connect_lazy_with(options));
-        Ok(Pools { writers, readers, mover })
+        let checkpointer = Some(pool(1).connect_lazy_with(options));
+        Ok(Pools { writers, readers, checkpointer })
     } else {
         let both = pool(CONNECTIONS).connect_with(options).await?;
-        Ok(Pools { writers: both.clone(), readers: both, mover: None })
+        Ok(Pools { writers: both.clone(), readers: both, checkpointer: None })
     }
 }
 
@@ -260,7 +262,7 @@ async fn load_keys(
     let check = match check {
         Some(check) => check,
         None => {
-            let sealed = cipher.seal(Kind::Setting, KEY_CHECK.as_bytes(), b"kiln")?;
+            let sealed = cipher.seal(BodyKind::Setting, KEY_CHECK.as_bytes(), b"kiln")?;
             let newest = cipher.newest().to_be_bytes();
             add_setting(dialect, connection, crate::rotate::ROTATED, &newest).await?;
             add_setting(dialect, connection, KEY_CHECK, &sealed).await?;
@@ -268,7 +270,7 @@ async fn load_keys(
             setting(dialect, connection, KEY_CHECK).await?.unwrap_or(sealed)
         }
     };
-    let opened = cipher.open(Kind::Setting, KEY_CHECK.as_bytes(), &check);
+    let opened = cipher.open(BodyKind::Setting, KEY_CHECK.as_bytes(), &check);
     opened.map_err(|_| KeyError::Wrong(path.to_owned()))?;
     Ok(cipher)
 }
@@ -278,7 +280,7 @@ pub(crate) async fn setting(
     dialect: Dialect,
     connection: &mut sqlx::AnyConnection,
     name: &str,
-) -> Result<Option<Vec<u8>>, Fault> {
+) -> Result<Option<Vec<u8>>, DbError> {
     let select = Statement::new(dialect, "SELECT body FROM settings WHERE name = ?");
     let row = select.with(|values| values.text(name)).first(connection).await?;
     row.map(|row| Ok(Reader::new(&row).bytes()?.to_vec())).transpose()
@@ -290,14 +292,14 @@ async fn add_setting(
     connection: &mut sqlx::AnyConnection,
     name: &str,
     body: &[u8],
-) -> Result<(), Fault> {
+) -> Result<(), DbError> {
     let insert = Statement::new(dialect, "INSERT INTO settings (name, body) VALUES (?, ?)");
     let insert = insert.with(|values| {
         values.text(name);
         values.bytes(body);
     });
     match insert.run(connection).await {
-        Err(fault) if fault.is_duplicate() => Ok(()),
+        Err(error) if error.is_duplicate() => Ok(()),
         outcome => outcome.map(drop),
     }
 }
@@ -306,7 +308,7 @@ async fn add_setting(
 pub(crate) async fn execute(
     connection: &mut sqlx::AnyConnection,
     text: String,
-) -> Result<(), Fault> {
+) -> Result<(), DbError> {
     connection.execute(AssertSqlSafe(text)).await?;
     Ok(())
 }

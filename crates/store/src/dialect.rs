@@ -1,4 +1,4 @@
-//! The few words in which SQLite, PostgreSQL and MariaDB differ.
+//! Where the SQL of SQLite, PostgreSQL and MariaDB differs.
 
 /// A kind of database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +43,8 @@ impl Dialect {
         }
     }
 
-    /// What is run on every new connection.
-    pub(crate) fn greeting(self) -> &'static [&'static str] {
+    /// The statements that are run on every new connection.
+    pub(crate) fn session_setup(self) -> &'static [&'static str] {
         match self {
             // In WAL mode only FULL waits until a commit is on the disk.
             Dialect::Sqlite => &[
@@ -56,7 +56,7 @@ impl Dialect {
                 "PRAGMA foreign_keys = OFF",
                 "PRAGMA cache_size = -65536",
                 "PRAGMA temp_store = MEMORY",
-                // What was committed is moved into the database's file on a connection of its own. A
+                // The journal is checkpointed on a connection of its own. A
                 // writer does it only if that cannot keep up.
                 "PRAGMA wal_autocheckpoint = 32768",
                 "PRAGMA journal_size_limit = 67108864",
@@ -78,17 +78,17 @@ impl Dialect {
         }
     }
 
-    /// Ends a selection whose rows nobody else may touch until the transaction ends.
+    /// Ends a selection whose rows are locked until the transaction ends.
     pub(crate) fn lock(self) -> &'static str {
         if self == Dialect::Sqlite { "" } else { " FOR UPDATE" }
     }
 
     /// The same, leaving out rows that are locked.
-    pub(crate) fn lock_free_ones(self) -> &'static str {
+    pub(crate) fn lock_skip_locked(self) -> &'static str {
         if self == Dialect::Sqlite { "" } else { " FOR UPDATE SKIP LOCKED" }
     }
 
-    /// Ends a selection whose rows nobody else may change until the transaction ends.
+    /// Ends a selection whose rows cannot be changed by others until the transaction ends.
     pub(crate) fn lock_shared(self) -> &'static str {
         match self {
             Dialect::Sqlite => "",
@@ -113,24 +113,62 @@ impl Dialect {
         head + &set.join(", ")
     }
 
-    /// The words of migrations: a placeholder and what it stands for.
-    pub(crate) fn words(self) -> [(&'static str, &'static str); 6] {
-        let words = match self {
-            Dialect::Sqlite => ["BLOB", "BLOB", "BLOB", "TEXT", "TEXT", ""],
-            Dialect::Postgres => {
-                ["BYTEA", "BYTEA", "BYTEA", r#"TEXT COLLATE "C""#, r#"TEXT COLLATE "C""#, ""]
-            }
-            Dialect::Mariadb => [
-                "BINARY(16)",
-                "BINARY(32)",
-                "LONGBLOB",
-                "VARCHAR(255)",
-                "LONGTEXT",
-                "ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin",
-            ],
-        };
-        let names = ["{id}", "{hash}", "{body}", "{word}", "{text}", "{table}"];
-        std::array::from_fn(|at| (names[at], words[at]))
+    /// What migrations write as placeholders.
+    pub(crate) fn ddl(self) -> Ddl {
+        match self {
+            Dialect::Sqlite => Ddl {
+                id: "BLOB",
+                hash: "BLOB",
+                body: "BLOB",
+                word: "TEXT",
+                text: "TEXT",
+                table_options: "",
+            },
+            Dialect::Postgres => Ddl {
+                id: "BYTEA",
+                hash: "BYTEA",
+                body: "BYTEA",
+                word: r#"TEXT COLLATE "C""#,
+                text: r#"TEXT COLLATE "C""#,
+                table_options: "",
+            },
+            Dialect::Mariadb => Ddl {
+                id: "BINARY(16)",
+                hash: "BINARY(32)",
+                body: "LONGBLOB",
+                word: "VARCHAR(255)",
+                text: "LONGTEXT",
+                table_options: "ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin",
+            },
+        }
+    }
+}
+
+/// The types of columns and the options of tables in a dialect.
+pub(crate) struct Ddl {
+    id: &'static str,
+    hash: &'static str,
+    body: &'static str,
+    /// A text that an index can hold.
+    word: &'static str,
+    /// A text of any length.
+    text: &'static str,
+    pub(crate) table_options: &'static str,
+}
+
+impl Ddl {
+    /// A migration with its placeholders replaced.
+    pub(crate) fn fill(&self, migration: &str) -> String {
+        let placeholders = [
+            ("{id}", self.id),
+            ("{hash}", self.hash),
+            ("{body}", self.body),
+            ("{word}", self.word),
+            ("{text}", self.text),
+            ("{table}", self.table_options),
+        ];
+        let fill = |text: String, (name, value): (&str, &str)| text.replace(name, value);
+        placeholders.into_iter().fold(migration.to_owned(), fill)
     }
 }
 

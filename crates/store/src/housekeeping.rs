@@ -1,10 +1,10 @@
-//! Dropping what nobody needs any more.
+//! Housekeeping: old events, deleted trees and unused texts are dropped.
 
 use crate::database::SqlStore;
-use crate::fault::Fault;
-use crate::records::class;
+use crate::error::DbError;
+use crate::rows::class;
 use crate::sql::Reader;
-use crate::table::marks;
+use crate::table::placeholders;
 use kiln_engine::time::Time;
 use sqlx::AnyConnection;
 use sqlx::any::AnyRow;
@@ -14,7 +14,7 @@ use uuid::Uuid;
 const UNUSED_TEXTS: u64 = 1000;
 
 impl SqlStore {
-    pub(crate) async fn prune_once(&self, keep: u64, limit: u64) -> Result<u64, Fault> {
+    pub(crate) async fn prune_once(&self, keep: u64, limit: u64) -> Result<u64, DbError> {
         let mut dropped = 0;
         let mut transaction = self.begin().await?;
         // A walk along the index of events by stack; each stack found has at least one to drop.
@@ -51,7 +51,7 @@ impl SqlStore {
         deleted_before: Time,
         project: Option<&str>,
         limit: u64,
-    ) -> Result<u64, Fault> {
+    ) -> Result<u64, DbError> {
         let mut transaction = self.begin().await?;
         let only = if project.is_some() { "AND project = ? " } else { "" };
         let select = format!(
@@ -102,20 +102,22 @@ impl SqlStore {
 
     /// Drops texts that no recipe needs.
     ///
-    /// They are locked first and looked at again after that: whoever adds a recipe that needs one of
+    /// They are locked first and checked again after that: a transaction that adds a recipe which needs one of
     /// them has locked it before and so was seen, or waits and then finds it gone and adds it again.
-    async fn drop_unused_texts(&self, connection: &mut AnyConnection) -> Result<u64, Fault> {
+    async fn drop_unused_texts(&self, connection: &mut AnyConnection) -> Result<u64, DbError> {
         let unused = "NOT EXISTS (SELECT 1 FROM needs WHERE needs.content = contents.id)";
-        let lock = self.dialect.lock_free_ones();
+        let lock = self.dialect.lock_skip_locked();
         let select = format!("SELECT id FROM contents WHERE {unused} ORDER BY id LIMIT ?{lock}");
         let select = self.statement(&select).with(|values| values.count(UNUSED_TEXTS));
         let rows = select.all(connection).await?;
         let mut dropped = 0;
         for chunk in rows.chunks(100) {
-            let text =
-                format!("DELETE FROM contents WHERE id IN ({}) AND {unused}", marks(chunk.len()));
+            let text = format!(
+                "DELETE FROM contents WHERE id IN ({}) AND {unused}",
+                placeholders(chunk.len())
+            );
             let mut delete = self.statement(&text);
-            delete.kept = false;
+            delete.is_cached = false;
             for row in chunk {
                 delete.values.bytes(Reader::new(row).bytes()?);
             }
@@ -125,6 +127,6 @@ impl SqlStore {
     }
 }
 
-fn ids(rows: &[AnyRow]) -> Result<Vec<Uuid>, Fault> {
+fn ids(rows: &[AnyRow]) -> Result<Vec<Uuid>, DbError> {
     rows.iter().map(|row| Reader::new(row).id()).collect()
 }

@@ -34,7 +34,7 @@ pub enum KeyError {
         path: PathBuf,
         /// The line, counted from 1.
         line: usize,
-        /// What is wrong with it.
+        /// What is wrong with the file.
         why: &'static str,
     },
     /// The file has other keys than those that the store was encrypted with.
@@ -113,11 +113,11 @@ impl Ring {
         })
     }
 
-    /// Makes a ring with one key, unless somebody else just did; gives the one that is there.
+    /// Makes a ring with one key, unless another process just did; gives the one that is there.
     pub(crate) fn create(path: &Path) -> Result<Ring, KeyError> {
         let ring = Ring { lookup: Key::random()?, keys: vec![Key::random()?] };
         let draft = ring.write_draft(path)?;
-        // A link never replaces what is there, unlike a renaming.
+        // A link never replaces a file, unlike a renaming.
         let linked = fs::hard_link(&draft, path);
         _ = fs::remove_file(&draft);
         match linked {

@@ -1,10 +1,10 @@
 //! Who owns a tree.
 
 use crate::database::SqlStore;
-use crate::fault::Fault;
-use crate::records::TreeRow;
+use crate::error::DbError;
+use crate::rows::TreeRow;
 use crate::sql::Reader;
-use crate::table::Record;
+use crate::table::TableRow;
 use kiln_engine::ids::{EngineId, StackId};
 use kiln_engine::store::Lease;
 use kiln_engine::time::Time;
@@ -23,20 +23,20 @@ impl SqlStore {
         now: Time,
         until: Time,
         limit: usize,
-    ) -> Result<Vec<Lease>, Fault> {
-        // Engines ask often and mostly there is nothing: a look costs no transaction.
+    ) -> Result<Vec<Lease>, DbError> {
+        // Engines ask often and mostly there is nothing: this question costs no transaction.
         if self.claimable(&mut *self.reader().await?, now, 1, "").await?.is_empty() {
             return Ok(Vec::new());
         }
         let mut transaction = self.begin().await?;
-        let lock = self.dialect.lock_free_ones();
+        let lock = self.dialect.lock_skip_locked();
         let mut trees = self.claimable(&mut transaction, now, limit, lock).await?;
         trees.sort_by_key(|tree| (tree.expires, tree.root));
         trees.truncate(limit);
         if trees.is_empty() {
             return Ok(Vec::new());
         }
-        let leases = trees.iter_mut().map(|tree| tree.take(engine, until)).collect();
+        let leases = trees.iter_mut().map(|tree| tree.lease_to(engine, until)).collect();
         self.save_trees(&mut transaction, &trees).await?;
         self.finish(transaction).await?;
         Ok(leases)
@@ -48,7 +48,7 @@ impl SqlStore {
         now: Time,
         limit: usize,
         lock: &str,
-    ) -> Result<Vec<TreeRow>, Fault> {
+    ) -> Result<Vec<TreeRow>, DbError> {
         let limit = limit as u64;
         let unowned = self.tables.select::<TreeRow>(&format!("{UNOWNED}{lock}"));
         let unowned = unowned.with(|values| values.count(limit));
@@ -68,7 +68,7 @@ impl SqlStore {
         root: StackId,
         now: Time,
         until: Time,
-    ) -> Result<Option<Lease>, Fault> {
+    ) -> Result<Option<Lease>, DbError> {
         let mut transaction = self.begin().await?;
         let Some(mut tree) = self.lock_trees(&mut transaction, &[root.0]).await?.remove(&root)
         else {
@@ -77,7 +77,7 @@ impl SqlStore {
         if tree.engine.is_some_and(|owner| owner != engine) && tree.expires >= now {
             return Ok(None);
         }
-        let lease = tree.take(engine, until);
+        let lease = tree.lease_to(engine, until);
         self.save_trees(&mut transaction, &[tree]).await?;
         self.finish(transaction).await?;
         Ok(Some(lease))
@@ -87,7 +87,7 @@ impl SqlStore {
         &self,
         engine: EngineId,
         until: Time,
-    ) -> Result<Vec<Lease>, Fault> {
+    ) -> Result<Vec<Lease>, DbError> {
         let mut transaction = self.begin().await?;
         let update =
             self.statement("UPDATE trees SET expires = ? WHERE engine = ?").with(|values| {
@@ -109,7 +109,7 @@ impl SqlStore {
         rows.iter().map(lease).collect()
     }
 
-    pub(crate) async fn release_once(&self, lease: Lease) -> Result<(), Fault> {
+    pub(crate) async fn release_once(&self, lease: Lease) -> Result<(), DbError> {
         let mut transaction = self.begin().await?;
         let update = "UPDATE trees SET engine = NULL, owned = 0 \
                       WHERE root = ? AND fence = ? AND engine = ?";
@@ -124,16 +124,16 @@ impl SqlStore {
         Ok(())
     }
 
-    /// The trees of these roots, which nobody else can change until the transaction ends.
+    /// The trees of these roots, which others cannot change until the transaction ends.
     pub(crate) async fn lock_trees(
         &self,
         connection: &mut AnyConnection,
         roots: &[Uuid],
-    ) -> Result<BTreeMap<StackId, TreeRow>, Fault> {
+    ) -> Result<BTreeMap<StackId, TreeRow>, DbError> {
         // Always in the same order: two transactions that wait for each other would both wait for ever.
         let text = format!(
             "SELECT {} FROM trees WHERE root IN ({{ids}}) ORDER BY root{}",
-            TreeRow::TABLE.columns.join(", "),
+            TreeRow::column_names(),
             self.dialect.lock()
         );
         let mut roots = roots.to_vec();
@@ -152,7 +152,7 @@ impl SqlStore {
         &self,
         connection: &mut AnyConnection,
         trees: &[TreeRow],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DbError> {
         let trees: Vec<&TreeRow> = trees.iter().collect();
         self.tables.write(connection, &self.cipher, &trees).await
     }

@@ -2,7 +2,7 @@
 //!
 //! One portable code base: every statement is written once, with `?` for its values, and `dialect`
 //! knows the few words in which the three differ. The engine's trait [`Store`](kiln_engine::store::Store)
-//! says what is promised; `docs/store.md` says how it is kept.
+//! states the guarantees; `docs/store.md` explains how they are met.
 #![forbid(unsafe_code)]
 
 mod alarms;
@@ -10,18 +10,18 @@ mod cipher;
 mod commit;
 mod database;
 mod dialect;
-mod fault;
+mod error;
 mod housekeeping;
 mod keys;
-mod lean;
 mod leases;
 mod list;
 mod metrics;
 mod migrate;
 mod objects;
 mod read;
-mod records;
+mod resource_list;
 mod rotate;
+mod rows;
 mod sql;
 mod store;
 mod table;

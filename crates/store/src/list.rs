@@ -2,10 +2,10 @@
 
 use crate::database::SqlStore;
 use crate::dialect::Dialect;
-use crate::fault::Fault;
-use crate::records::{NEVER_UPDATED, class};
+use crate::error::DbError;
+use crate::rows::{NEVER_UPDATED, class};
 use crate::sql::{Reader, Statement, Values};
-use crate::table::{Record, marks};
+use crate::table::{TableRow, placeholders};
 use kiln_engine::store::{
     EventField, EventQuery, EventRow, StackField, StackQuery, StackRow, StackSort, TagQuery,
 };
@@ -47,7 +47,7 @@ impl Condition {
         if values.is_empty() {
             return self.and("1 = 0", []);
         }
-        let list = marks(values.len());
+        let list = placeholders(values.len());
         self.and(&format!("{column} IN ({list})"), values);
     }
 
@@ -92,12 +92,12 @@ fn texts(values: &[Arc<str>]) -> Vec<Value> {
     values.iter().cloned().map(Value::Text).collect()
 }
 
-/// What is not an id is the id of nothing.
+/// A text that is not an id matches no row.
 fn ids(values: &[Arc<str>]) -> Vec<Value> {
     values.iter().filter_map(|text| Uuid::parse_str(text).ok()).map(Value::Id).collect()
 }
 
-pub(crate) fn select<R: Record>(
+pub(crate) fn select<R: TableRow>(
     dialect: Dialect,
     condition: Condition,
     keys: &[&str],
@@ -108,22 +108,25 @@ pub(crate) fn select<R: Record>(
     let order: Vec<String> = keys.iter().map(|key| format!("{key}{direction}")).collect();
     let text = format!(
         "SELECT {} FROM {} WHERE {} ORDER BY {}{}",
-        R::TABLE.columns.join(", "),
-        R::TABLE.name,
+        R::column_names(),
+        R::TABLE,
         condition.text,
         order.join(", "),
         if limit.is_some() { " LIMIT ?" } else { "" }
     );
     let mut statement = Statement::new(dialect, &text);
     // Plain lists are asked for all the time; of those with filters, there are too many different ones.
-    statement.kept = condition.values.len() <= KEPT_VALUES;
+    statement.is_cached = condition.values.len() <= KEPT_VALUES;
     condition.add_to(&mut statement.values);
     limit.into_iter().for_each(|limit| statement.values.count(limit));
     statement
 }
 
 impl SqlStore {
-    pub(crate) async fn page_of_stacks(&self, query: &StackQuery) -> Result<Vec<StackRow>, Fault> {
+    pub(crate) async fn page_of_stacks(
+        &self,
+        query: &StackQuery,
+    ) -> Result<Vec<StackRow>, DbError> {
         let mut condition = stack_condition(query);
         let keys = stack_keys(query);
         let marker = match query.marker {
@@ -139,17 +142,20 @@ impl SqlStore {
         statement.read(&mut *self.reader().await?, &self.cipher).await
     }
 
-    pub(crate) async fn number_of_stacks(&self, query: &StackQuery) -> Result<u64, Fault> {
+    pub(crate) async fn number_of_stacks(&self, query: &StackQuery) -> Result<u64, DbError> {
         let condition = stack_condition(query);
         let text = format!("SELECT COUNT(*) FROM stacks WHERE {}", condition.text);
         let mut statement = self.statement(&text);
-        statement.kept = false;
+        statement.is_cached = false;
         condition.add_to(&mut statement.values);
         let row = statement.first(&mut *self.reader().await?).await?;
         row.map_or(Ok(0), |row| Reader::new(&row).count())
     }
 
-    pub(crate) async fn page_of_events(&self, query: &EventQuery) -> Result<Vec<EventRow>, Fault> {
+    pub(crate) async fn page_of_events(
+        &self,
+        query: &EventQuery,
+    ) -> Result<Vec<EventRow>, DbError> {
         let marker = match query.marker {
             Some(id) => self.by_id::<EventRow>(id.0.as_bytes()).await?,
             None => None,
@@ -235,7 +241,7 @@ fn stack_condition(query: &StackQuery) -> Condition {
 fn tag_condition(condition: &mut Condition, tags: &TagQuery) {
     let has = "EXISTS (SELECT 1 FROM tags WHERE tags.stack = stacks.id AND tags.tag = ?)";
     let has_one_of = |count: usize| {
-        let list = marks(count);
+        let list = placeholders(count);
         format!("EXISTS (SELECT 1 FROM tags WHERE tags.stack = stacks.id AND tags.tag IN ({list}))")
     };
     for tag in &tags.all {

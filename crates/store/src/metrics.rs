@@ -1,12 +1,10 @@
-//! What is measured: series, and their samples as totals of ten seconds.
+//! Metrics: series, and their samples as totals of ten seconds.
 
-use crate::cipher::{Cipher, Kind};
 use crate::database::SqlStore;
 use crate::dialect::Dialect;
-use crate::fault::Fault;
+use crate::error::DbError;
 use crate::list::{Condition, Value, select};
-use crate::sql::{Reader, Statement, Values};
-use crate::table::{Record, Table};
+use crate::sql::{Reader, Statement};
 use kiln_engine::alarms::{Bucket, SeriesQuery, SeriesRow, Totals};
 use kiln_engine::time::Time;
 use sqlx::any::AnyRow;
@@ -15,50 +13,11 @@ use uuid::Uuid;
 /// How many samples go into one statement.
 const SAMPLES_AT_ONCE: [usize; 4] = [128, 32, 8, 1];
 
-impl Record for SeriesRow {
-    const TABLE: Table = Table {
-        name: "series",
-        key: &["id"],
-        columns: &["id", "project", "namespace", "metric", "seen", "body"],
-    };
-
-    fn key(&self) -> Vec<u8> {
-        self.id.as_bytes().to_vec()
-    }
-
-    fn weight(&self) -> usize {
-        self.body.len()
-    }
-
-    fn write(&self, cipher: &Cipher, values: &mut Values) -> Result<(), Fault> {
-        values.id(self.id);
-        values.text(&self.project);
-        values.text(&self.namespace);
-        values.text(&self.metric);
-        values.time(self.seen);
-        values.bytes(&cipher.seal(Kind::Series, self.id.as_bytes(), &self.body)?);
-        Ok(())
-    }
-
-    fn read(cipher: &Cipher, row: &AnyRow) -> Result<SeriesRow, Fault> {
-        let mut row = Reader::new(row);
-        let id = row.id()?;
-        Ok(SeriesRow {
-            id,
-            project: row.text()?.into(),
-            namespace: row.text()?.into(),
-            metric: row.text()?.into(),
-            seen: row.time()?,
-            body: cipher.open(Kind::Series, id.as_bytes(), row.bytes()?)?,
-        })
-    }
-}
-
 impl SqlStore {
     pub(crate) async fn page_of_series(
         &self,
         query: &SeriesQuery,
-    ) -> Result<Vec<SeriesRow>, Fault> {
+    ) -> Result<Vec<SeriesRow>, DbError> {
         let mut condition = Condition::new();
         condition.and("project = ?", [Value::Text(query.project.clone())]);
         for (text, value) in [("namespace = ?", &query.namespace), ("metric = ?", &query.metric)] {
@@ -78,7 +37,7 @@ impl SqlStore {
         &self,
         series: &[SeriesRow],
         all: &[Bucket],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DbError> {
         let mut transaction = self.begin().await?;
         // Always in the same order: two who add at the same time wait for each other once.
         let mut series: Vec<&SeriesRow> = series.iter().collect();
@@ -102,7 +61,7 @@ impl SqlStore {
         series: &[Uuid],
         from: Time,
         until: Time,
-    ) -> Result<Vec<Bucket>, Fault> {
+    ) -> Result<Vec<Bucket>, DbError> {
         let text = "SELECT series, start, amount, total, low, high FROM samples \
                     WHERE series IN ({ids}) AND start >= ? AND start < ? ORDER BY series, start";
         let mut series = series.to_vec();
@@ -127,7 +86,7 @@ impl SqlStore {
         samples: Time,
         history: Time,
         limit: u64,
-    ) -> Result<u64, Fault> {
+    ) -> Result<u64, DbError> {
         let mut transaction = self.begin().await?;
         let select =
             "SELECT series, start FROM samples WHERE start < ? ORDER BY start, series LIMIT ?";
@@ -200,7 +159,7 @@ fn add_statement(dialect: Dialect, chunk: &[Bucket]) -> Statement {
     })
 }
 
-fn bucket(row: &AnyRow) -> Result<Bucket, Fault> {
+fn bucket(row: &AnyRow) -> Result<Bucket, DbError> {
     let mut row = Reader::new(row);
     let (series, start) = (row.id()?, row.time()?);
     let (count, sum) = (row.double()?, row.double()?);

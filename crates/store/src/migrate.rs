@@ -2,7 +2,7 @@
 
 use crate::database::{OpenError, execute};
 use crate::dialect::Dialect;
-use crate::fault::Fault;
+use crate::error::DbError;
 use crate::sql::{Reader, Statement};
 use sqlx::{AnyConnection, Connection};
 
@@ -22,13 +22,13 @@ pub(crate) async fn run(dialect: Dialect, connection: &mut AnyConnection) -> Res
     match dialect {
         Dialect::Sqlite | Dialect::Postgres => {
             let begin = connection.begin_with(dialect.begin()).await;
-            let mut transaction = begin.map_err(Fault::from)?;
+            let mut transaction = begin.map_err(DbError::from)?;
             if dialect == Dialect::Postgres {
                 let lock = format!("SELECT pg_advisory_xact_lock({LOCK})");
                 execute(&mut transaction, lock).await?;
             }
             apply(dialect, &mut transaction).await?;
-            transaction.commit().await.map_err(Fault::from)?;
+            transaction.commit().await.map_err(DbError::from)?;
         }
         Dialect::Mariadb => {
             // Definitions end transactions there, so the lock is the connection's.
@@ -38,7 +38,7 @@ pub(crate) async fn run(dialect: Dialect, connection: &mut AnyConnection) -> Res
             let got = got.map(|row| Reader::new(&row).maybe_int()).transpose()?.flatten();
             if got != Some(1) {
                 let why = "another process has been changing its tables for a minute; try again";
-                return Err(OpenError::Database(why.to_owned()));
+                return Err(OpenError::Database(why.into()));
             }
             let applied = apply(dialect, connection).await;
             execute(connection, format!("DO RELEASE_LOCK({name})")).await?;
@@ -49,7 +49,7 @@ pub(crate) async fn run(dialect: Dialect, connection: &mut AnyConnection) -> Res
 }
 
 async fn apply(dialect: Dialect, connection: &mut AnyConnection) -> Result<(), OpenError> {
-    let (id, options) = ("number BIGINT NOT NULL PRIMARY KEY", dialect.words()[5].1);
+    let (id, options) = ("number BIGINT NOT NULL PRIMARY KEY", dialect.ddl().table_options);
     execute(connection, format!("CREATE TABLE IF NOT EXISTS migrations ({id}) {options}")).await?;
     let done = Statement::new(dialect, "SELECT COALESCE(MAX(number), 0) FROM migrations");
     let done = done.first(connection).await?;
@@ -59,6 +59,7 @@ async fn apply(dialect: Dialect, connection: &mut AnyConnection) -> Result<(), O
         return Err(OpenError::Newer { found: done, known });
     }
     for (number, migration) in (1..).zip(MIGRATIONS).filter(|(number, _)| *number > done) {
+        tracing::info!(number, ?dialect, "a migration of the database begins");
         for statement in statements(dialect, migration) {
             execute(connection, statement).await?;
         }
@@ -71,9 +72,7 @@ async fn apply(dialect: Dialect, connection: &mut AnyConnection) -> Result<(), O
 /// The statements of a migration, in the words of the database.
 fn statements(dialect: Dialect, migration: &str) -> Vec<String> {
     let code = |line: &str| line.split("--").next().unwrap_or_default().trim_end().to_owned();
-    let mut text = migration.lines().map(code).collect::<Vec<_>>().join("\n");
-    for (placeholder, word) in dialect.words() {
-        text = text.replace(placeholder, word);
-    }
+    let text = migration.lines().map(code).collect::<Vec<_>>().join("\n");
+    let text = dialect.ddl().fill(&text);
     text.split(';').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }

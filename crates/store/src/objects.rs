@@ -1,84 +1,28 @@
-//! What is kept beside stacks.
+//! Objects that are kept beside stacks.
 
-use crate::cipher::{Cipher, Kind};
 use crate::database::SqlStore;
-use crate::fault::{Fault, persistently};
+use crate::error::{DbError, retry_conflicts};
 use crate::list::{Condition, Value, select};
 use crate::read::AT_ONCE;
-use crate::sql::{Reader, Values};
-use crate::table::{Record, Table, marks};
+use crate::sql::Reader;
+use crate::table::{TableRow, placeholders};
 use async_trait::async_trait;
 use kiln_engine::objects::{ObjectKind, ObjectQuery, ObjectRow, Objects};
 use kiln_engine::store::StoreError;
 use kiln_engine::time::Time;
-use sqlx::any::AnyRow;
 use std::sync::Arc;
 use uuid::Uuid;
 
-impl Record for ObjectRow {
-    const TABLE: Table = Table {
-        name: "objects",
-        key: &["id"],
-        columns: &["id", "kind", "project", "subject", "uses", "created", "updated", "body"],
-    };
-
-    fn key(&self) -> Vec<u8> {
-        self.id.as_bytes().to_vec()
-    }
-
-    fn weight(&self) -> usize {
-        self.body.len()
-    }
-
-    fn write(&self, cipher: &Cipher, values: &mut Values) -> Result<(), Fault> {
-        values.id(self.id);
-        values.text(self.kind.name());
-        values.text(&self.project);
-        values.text(&self.subject);
-        values.maybe_id(self.uses);
-        values.time(self.created);
-        values.maybe_time(self.updated);
-        values.bytes(&cipher.seal(Kind::Object, self.id.as_bytes(), &self.body)?);
-        Ok(())
-    }
-
-    fn read(cipher: &Cipher, row: &AnyRow) -> Result<ObjectRow, Fault> {
-        let mut row = Reader::new(row);
-        let id = row.id()?;
-        let kind = row.text()?;
-        let kind = ObjectKind::parse(kind).ok_or_else(|| Fault::Damaged {
-            what: format!("object {id}"),
-            why: format!("there is no kind {kind:?}"),
-        })?;
-        Ok(ObjectRow {
-            id,
-            kind,
-            project: row.text()?.into(),
-            subject: row.text()?.into(),
-            uses: row.maybe_id()?,
-            created: row.time()?,
-            updated: row.maybe_int()?.map(Time::from_micros),
-            body: cipher.open(Kind::Object, id.as_bytes(), row.bytes()?)?,
-        })
-    }
-}
-
 impl SqlStore {
-    async fn put_once(&self, object: &ObjectRow) -> Result<(), Fault> {
+    async fn put_once(&self, object: &ObjectRow) -> Result<(), DbError> {
         let mut transaction = self.begin().await?;
         self.tables.write(&mut transaction, &self.cipher, &[object]).await?;
         self.finish(transaction).await
     }
 
-    async fn add_once(&self, object: &ObjectRow) -> Result<(), Fault> {
+    async fn add_once(&self, object: &ObjectRow) -> Result<(), DbError> {
         let mut transaction = self.begin().await?;
-        let columns = ObjectRow::TABLE.columns;
-        let text = format!(
-            "INSERT INTO objects ({}) VALUES ({})",
-            columns.join(", "),
-            marks(columns.len())
-        );
-        let mut insert = self.statement(&text);
+        let mut insert = self.statement(&ObjectRow::insertion());
         object.write(&self.cipher, &mut insert.values)?;
         insert.run(&mut transaction).await?;
         self.finish(transaction).await
@@ -89,7 +33,7 @@ impl SqlStore {
         kind: ObjectKind,
         before: Time,
         limit: u64,
-    ) -> Result<u64, Fault> {
+    ) -> Result<u64, DbError> {
         let mut transaction = self.begin().await?;
         let select = "SELECT id FROM objects WHERE kind = ? AND created < ? \
                       ORDER BY created, id LIMIT ?";
@@ -110,7 +54,7 @@ impl SqlStore {
         Ok(dropped)
     }
 
-    async fn drop_once(&self, kind: ObjectKind, id: Uuid) -> Result<bool, Fault> {
+    async fn drop_once(&self, kind: ObjectKind, id: Uuid) -> Result<bool, DbError> {
         let mut transaction = self.begin().await?;
         let delete = self.statement("DELETE FROM objects WHERE id = ? AND kind = ?");
         let delete = delete.with(|values| {
@@ -122,7 +66,7 @@ impl SqlStore {
         Ok(count > 0)
     }
 
-    async fn page_of_objects(&self, query: &ObjectQuery) -> Result<Vec<ObjectRow>, Fault> {
+    async fn page_of_objects(&self, query: &ObjectQuery) -> Result<Vec<ObjectRow>, DbError> {
         let mut condition = condition(query);
         let marker = match query.marker {
             Some(id) => self.by_id::<ObjectRow>(id.as_bytes()).await?,
@@ -142,15 +86,15 @@ impl SqlStore {
     async fn deployments_on(
         &self,
         servers: &[Arc<str>],
-    ) -> Result<Vec<(Arc<str>, Uuid, Option<Uuid>)>, Fault> {
+    ) -> Result<Vec<(Arc<str>, Uuid, Option<Uuid>)>, DbError> {
         let mut reader = self.reader().await?;
         let mut all = Vec::new();
         for chunk in servers.chunks(AT_ONCE) {
-            // The last one again and again, so that there is one statement.
+            // The last one is repeated, so that there is one statement.
             let filled = chunk.iter().chain(chunk.last().into_iter().cycle()).take(AT_ONCE);
             let select = format!(
                 "SELECT subject, id, uses FROM objects WHERE kind = ? AND subject IN ({})",
-                marks(AT_ONCE)
+                placeholders(AT_ONCE)
             );
             let select = self.statement(&select).with(|values| {
                 values.text(ObjectKind::Deployment.name());
@@ -164,7 +108,7 @@ impl SqlStore {
         Ok(all)
     }
 
-    async fn number_of_objects(&self, query: &ObjectQuery) -> Result<u64, Fault> {
+    async fn number_of_objects(&self, query: &ObjectQuery) -> Result<u64, DbError> {
         let condition = condition(query);
         let text = format!("SELECT COUNT(*) FROM objects WHERE {}", condition.text());
         let mut statement = self.statement(&text);
@@ -192,12 +136,12 @@ fn condition(query: &ObjectQuery) -> Condition {
 #[async_trait]
 impl Objects for SqlStore {
     async fn put_object(&self, object: ObjectRow) -> Result<(), StoreError> {
-        Ok(persistently!(self.put_once(&object))?)
+        Ok(retry_conflicts!(self.put_once(&object))?)
     }
 
     async fn add_object(&self, object: ObjectRow) -> Result<bool, StoreError> {
-        match persistently!(self.add_once(&object)) {
-            Err(fault) if fault.is_duplicate() => Ok(false),
+        match retry_conflicts!(self.add_once(&object)) {
+            Err(error) if error.is_duplicate() => Ok(false),
             outcome => Ok(outcome.map(|()| true)?),
         }
     }
@@ -208,11 +152,11 @@ impl Objects for SqlStore {
         before: Time,
         limit: u64,
     ) -> Result<u64, StoreError> {
-        Ok(persistently!(self.drop_old_once(kind, before, limit))?)
+        Ok(retry_conflicts!(self.drop_old_once(kind, before, limit))?)
     }
 
     async fn drop_object(&self, kind: ObjectKind, id: Uuid) -> Result<bool, StoreError> {
-        Ok(persistently!(self.drop_once(kind, id))?)
+        Ok(retry_conflicts!(self.drop_once(kind, id))?)
     }
 
     async fn object(&self, kind: ObjectKind, id: Uuid) -> Result<Option<ObjectRow>, StoreError> {

@@ -1,10 +1,10 @@
 //! Reading single rows and whole trees.
 
 use crate::database::SqlStore;
-use crate::fault::Fault;
-use crate::records::QueuedRow;
+use crate::error::DbError;
+use crate::rows::QueuedRow;
 use crate::sql::{Reader, Statement};
-use crate::table::{Record, marks};
+use crate::table::{TableRow, placeholders};
 use kiln_engine::ids::{EngineId, StackId};
 use kiln_engine::memory::parents_first;
 use kiln_engine::store::{CommandRow, RecipeRow, ResourceRow, SnapshotRow, StackRow, TreeRows};
@@ -19,20 +19,24 @@ pub(crate) const LAST_EVENT: &str = "(SELECT last_event FROM trees WHERE root = 
 /// How many names go into one statement.
 const NAMES: [usize; 2] = [1, 20];
 
-/// So many things that somebody waits for are asked about in one statement.
+/// How many names or ids are queried in one statement.
 pub(crate) const AT_ONCE: usize = 200;
 
 impl SqlStore {
     /// The row with an id.
-    pub(crate) async fn by_id<R: Record>(&self, id: &[u8]) -> Result<Option<R>, Fault> {
+    pub(crate) async fn by_id<R: TableRow>(&self, id: &[u8]) -> Result<Option<R>, DbError> {
         let mut reader = self.reader().await?;
-        let condition = format!("{} = ?", R::TABLE.key[0]);
+        let condition = format!("{} = ?", R::KEY[0]);
         let select = self.tables.select::<R>(&condition).with(|values| values.bytes(id));
         let row = select.first(&mut reader).await?;
         row.map(|row| R::read(&self.cipher, &row)).transpose()
     }
 
-    pub(crate) async fn named(&self, project: &str, name: &str) -> Result<Option<StackRow>, Fault> {
+    pub(crate) async fn named(
+        &self,
+        project: &str,
+        name: &str,
+    ) -> Result<Option<StackRow>, DbError> {
         let mut reader = self.reader().await?;
         let condition = "id = (SELECT root FROM trees WHERE project = ? AND live_name = ?)";
         let select = self.tables.select::<StackRow>(condition).with(|values| {
@@ -47,7 +51,7 @@ impl SqlStore {
         &self,
         connection: &mut AnyConnection,
         root: StackId,
-    ) -> Result<Vec<CommandRow>, Fault> {
+    ) -> Result<Vec<CommandRow>, DbError> {
         let select = self.tables.select::<QueuedRow>("root = ? ORDER BY number");
         let select = select.with(|values| values.id(root.0));
         let queue: Vec<QueuedRow> = select.read(connection, &self.cipher).await?;
@@ -55,7 +59,7 @@ impl SqlStore {
     }
 
     /// The commands that wait for the trees of an engine. Most of the time there are none at all.
-    pub(crate) async fn queues_of(&self, engine: EngineId) -> Result<Vec<CommandRow>, Fault> {
+    pub(crate) async fn queues_of(&self, engine: EngineId) -> Result<Vec<CommandRow>, DbError> {
         let owned =
             "EXISTS (SELECT 1 FROM trees WHERE trees.root = commands.root AND trees.engine = ?)";
         let select = self.tables.select::<QueuedRow>(&format!("{owned} ORDER BY root, number"));
@@ -69,10 +73,10 @@ impl SqlStore {
         &self,
         connection: &mut AnyConnection,
         stacks: &[Uuid],
-    ) -> Result<Vec<ResourceRow>, Fault> {
+    ) -> Result<Vec<ResourceRow>, DbError> {
         let select = format!(
             "SELECT {} FROM resources WHERE stack IN ({{ids}})",
-            ResourceRow::TABLE.columns.join(", ")
+            ResourceRow::column_names()
         );
         let place: BTreeMap<Uuid, usize> = stacks.iter().copied().zip(0..).collect();
         let mut resources: Vec<ResourceRow> = Vec::new();
@@ -89,7 +93,7 @@ impl SqlStore {
         connection: &mut AnyConnection,
         column: &str,
         stack: StackId,
-    ) -> Result<Vec<SnapshotRow>, Fault> {
+    ) -> Result<Vec<SnapshotRow>, DbError> {
         let select = format!("{column} = ? ORDER BY created, id");
         let select = self.tables.select::<SnapshotRow>(&select);
         select.with(|values| values.id(stack.0)).read(connection, &self.cipher).await
@@ -99,7 +103,7 @@ impl SqlStore {
         &self,
         connection: &mut AnyConnection,
         root: StackId,
-    ) -> Result<Option<u64>, Fault> {
+    ) -> Result<Option<u64>, DbError> {
         let select = self.statement("SELECT last_event FROM trees WHERE root = ?");
         let row = select.with(|values| values.id(root.0)).first(connection).await?;
         row.map(|row| Reader::new(&row).count()).transpose()
@@ -108,14 +112,16 @@ impl SqlStore {
     pub(crate) async fn last_events_of(
         &self,
         roots: &[StackId],
-    ) -> Result<Vec<(StackId, u64)>, Fault> {
+    ) -> Result<Vec<(StackId, u64)>, DbError> {
         let mut reader = self.reader().await?;
         let mut last = Vec::new();
         for chunk in roots.chunks(AT_ONCE) {
-            // The last one again and again, so that there is one statement.
+            // The last one is repeated, so that there is one statement.
             let filled = chunk.iter().chain(chunk.last().into_iter().cycle()).take(AT_ONCE);
-            let select =
-                format!("SELECT root, last_event FROM trees WHERE root IN ({})", marks(AT_ONCE));
+            let select = format!(
+                "SELECT root, last_event FROM trees WHERE root IN ({})",
+                placeholders(AT_ONCE)
+            );
             let select = self.statement(&select);
             let select = select.with(|values| filled.for_each(|root| values.id(root.0)));
             for row in select.all(&mut reader).await? {
@@ -131,7 +137,7 @@ impl SqlStore {
         &self,
         connection: &mut AnyConnection,
         root: StackId,
-    ) -> Result<Vec<StackRow>, Fault> {
+    ) -> Result<Vec<StackRow>, DbError> {
         let select = self.tables.select::<StackRow>("root = ? AND (class < 2 OR parent IS NULL)");
         let select = select.with(|values| values.id(root.0));
         Ok(parents_first(select.read(connection, &self.cipher).await?))
@@ -142,7 +148,7 @@ impl SqlStore {
         &self,
         connection: &mut AnyConnection,
         stacks: &[StackRow],
-    ) -> Result<Vec<RecipeRow>, Fault> {
+    ) -> Result<Vec<RecipeRow>, DbError> {
         let named = stacks.iter().flat_map(|stack| [Some(stack.recipe), stack.previous]);
         let mut named: Vec<Uuid> = named.flatten().map(|id| id.0).collect();
         named.sort();
@@ -155,12 +161,12 @@ impl SqlStore {
         Ok(recipes)
     }
 
-    pub(crate) async fn stacks_of_tree(&self, root: StackId) -> Result<Option<TreeRows>, Fault> {
+    pub(crate) async fn stacks_of_tree(&self, root: StackId) -> Result<Option<TreeRows>, DbError> {
         let mut reader = self.reader().await?;
         // What a question costs is mostly that it is asked: the number comes with the rows.
         let select = format!(
             "SELECT {}, {LAST_EVENT} FROM stacks WHERE root = ? AND (class < 2 OR parent IS NULL)",
-            StackRow::TABLE.columns.join(", ")
+            StackRow::column_names()
         );
         let select = self.statement(&select).with(|values| {
             values.id(root.0);
@@ -174,18 +180,17 @@ impl SqlStore {
     }
 
     /// Rows of a statement that has the number of the tree's last event behind their own columns.
-    async fn with_last_event<R: Record>(
+    async fn with_last_event<R: TableRow>(
         &self,
         connection: &mut AnyConnection,
         select: Statement,
-    ) -> Result<(Vec<R>, Option<u64>), Fault> {
+    ) -> Result<(Vec<R>, Option<u64>), DbError> {
         let rows = select.all(connection).await?;
         let last_event = match rows.first() {
-            Some(row) => Reader::behind(row, R::TABLE.columns.len()).maybe_int()?,
+            Some(row) => Reader::after(row, R::COLUMNS.len()).maybe_count()?,
             None => None,
         };
-        let last_event = last_event.map(|number| u64::try_from(number).unwrap_or(0));
-        let rows: Result<Vec<R>, Fault> =
+        let rows: Result<Vec<R>, DbError> =
             rows.iter().map(|row| R::read(&self.cipher, row)).collect();
         Ok((rows?, last_event))
     }
@@ -194,18 +199,18 @@ impl SqlStore {
         &self,
         root: StackId,
         names: &[Arc<str>],
-    ) -> Result<(Vec<ResourceRow>, u64), Fault> {
+    ) -> Result<(Vec<ResourceRow>, u64), DbError> {
         let mut reader = self.reader().await?;
         let mut resources: Vec<ResourceRow> = Vec::new();
         let mut seen = None;
         for chunk in names.chunks(NAMES[1]) {
-            // The last one again and again, so that there are few different statements.
+            // The last one is repeated, so that there are few different statements.
             let size = if chunk.len() <= NAMES[0] { NAMES[0] } else { NAMES[1] };
             let filled = chunk.iter().chain(chunk.last().into_iter().cycle()).take(size);
             let select = format!(
                 "SELECT {}, {LAST_EVENT} FROM resources WHERE stack = ? AND name IN ({})",
-                ResourceRow::TABLE.columns.join(", "),
-                marks(size)
+                ResourceRow::column_names(),
+                placeholders(size)
             );
             let select = self.statement(&select).with(|values| {
                 values.id(root.0);
@@ -224,7 +229,7 @@ impl SqlStore {
         Ok((resources, last_event))
     }
 
-    pub(crate) async fn whole_tree(&self, root: StackId) -> Result<Option<TreeRows>, Fault> {
+    pub(crate) async fn whole_tree(&self, root: StackId) -> Result<Option<TreeRows>, DbError> {
         let mut moment = self.begin_reading().await?;
         let Some(last_event) = self.last_event(&mut moment, root).await? else { return Ok(None) };
         let stacks = self.stacks_in(&mut moment, root).await?;

@@ -1,8 +1,8 @@
 //! A new key, and everything encrypted with it.
 
-use crate::cipher::{Kind, key_of};
+use crate::cipher::{BodyKind, key_of};
 use crate::database::{SqlStore, setting};
-use crate::fault::{Fault, persistently};
+use crate::error::{DbError, retry_conflicts};
 use crate::keys::Ring;
 use crate::sql::Reader;
 use kiln_engine::store::StoreError;
@@ -14,25 +14,25 @@ pub(crate) const ROTATED: &str = "rotated";
 const PASSES: u32 = 10;
 
 /// The tables with bodies, and how many of their rows are taken at once.
-const BODIES: [(&str, Kind, u64); 11] = [
-    ("stacks", Kind::Stack, 500),
-    ("recipes", Kind::Recipe, 500),
-    ("resources", Kind::Resource, 500),
-    ("events", Kind::Event, 500),
-    ("commands", Kind::Command, 500),
-    ("snapshots", Kind::Snapshot, 20),
-    ("contents", Kind::Content, 20),
-    ("objects", Kind::Object, 500),
-    ("alarms", Kind::Alarm, 500),
-    ("alarm_history", Kind::AlarmEvent, 500),
-    ("series", Kind::Series, 500),
+const BODIES: [(&str, BodyKind, u64); 11] = [
+    ("stacks", BodyKind::Stack, 500),
+    ("recipes", BodyKind::Recipe, 500),
+    ("resources", BodyKind::Resource, 500),
+    ("events", BodyKind::Event, 500),
+    ("commands", BodyKind::Command, 500),
+    ("snapshots", BodyKind::Snapshot, 20),
+    ("contents", BodyKind::Content, 20),
+    ("objects", BodyKind::Object, 500),
+    ("alarms", BodyKind::Alarm, 500),
+    ("alarm_history", BodyKind::AlarmEvent, 500),
+    ("series", BodyKind::Series, 500),
 ];
 
 impl SqlStore {
     /// Adds a key to the key file, unless the newest one is not in use yet, and encrypts everything
     /// again with it. Gives the number of bodies that were.
     ///
-    /// It can be broken off at any moment and called again; engines can go on working, as long as they see
+    /// It can be cancelled at any moment and called again; engines can go on working, as long as they see
     /// the same key file. Where each machine has its own copy: [`SqlStore::add_key`] first, then copy
     /// the file everywhere, then this.
     pub async fn rotate(&self) -> Result<u64, StoreError> {
@@ -50,29 +50,30 @@ impl SqlStore {
                 renewed += self.renew_table(table, kind, chunk).await?;
             }
             total += renewed;
+            tracing::info!(renewed, total, "bodies were encrypted with the newest key");
             if renewed == 0 {
-                persistently!(self.note_rotated())?;
+                retry_conflicts!(self.note_rotated())?;
                 return Ok(total);
             }
         }
         Err(StoreError::Unavailable(format!(
-            "somebody still encrypts with an older key: copy the key file {} to every machine that uses \
+            "a process still encrypts with an older key: copy the key file {} to every machine that uses \
              the store, then rotate again",
             self.cipher.path().display()
-        )))
+        ).into()))
     }
 
     /// Adds a new key to the key file. From now on it encrypts what is written; what was written before
     /// stays as it is until [`SqlStore::rotate`].
     pub fn add_key(&self) -> Result<(), StoreError> {
-        Ring::add_key(self.cipher.path()).map_err(Fault::Keys)?;
+        Ring::add_key(self.cipher.path()).map_err(DbError::Keys)?;
         Ok(self.cipher.refresh()?)
     }
 
-    async fn renew_table(&self, table: &str, kind: Kind, chunk: u64) -> Result<u64, Fault> {
+    async fn renew_table(&self, table: &str, kind: BodyKind, chunk: u64) -> Result<u64, DbError> {
         let (mut renewed, mut last) = (0, Vec::new());
         loop {
-            let step = persistently!(self.renew_chunk(table, kind, chunk, &last))?;
+            let step = retry_conflicts!(self.renew_chunk(table, kind, chunk, &last))?;
             let Some((next, count)) = step else { return Ok(renewed) };
             last = next;
             renewed += count;
@@ -83,10 +84,10 @@ impl SqlStore {
     async fn renew_chunk(
         &self,
         table: &str,
-        kind: Kind,
+        kind: BodyKind,
         chunk: u64,
         last: &[u8],
-    ) -> Result<Option<(Vec<u8>, u64)>, Fault> {
+    ) -> Result<Option<(Vec<u8>, u64)>, DbError> {
         let select = format!("SELECT id, body FROM {table} WHERE id > ? ORDER BY id LIMIT ?");
         let select = self.statement(&select).with(|values| {
             values.bytes(last);
@@ -120,9 +121,9 @@ impl SqlStore {
     }
 
     /// Says in the store itself that the newest key is in use, for those who start with a ring.
-    async fn note_rotated(&self) -> Result<(), Fault> {
+    async fn note_rotated(&self) -> Result<(), DbError> {
         let check = crate::database::KEY_CHECK;
-        let sealed = self.cipher.seal(Kind::Setting, check.as_bytes(), b"kiln")?;
+        let sealed = self.cipher.seal(BodyKind::Setting, check.as_bytes(), b"kiln")?;
         let mut transaction = self.begin().await?;
         let newest = self.cipher.newest().to_be_bytes();
         for (name, body) in [(check, &sealed[..]), (ROTATED, &newest[..])] {

@@ -2,8 +2,8 @@
 
 use crate::cipher::Cipher;
 use crate::dialect::Dialect;
-use crate::fault::Fault;
-use crate::table::Record;
+use crate::error::DbError;
+use crate::table::TableRow;
 use futures_util::TryStreamExt;
 use kiln_engine::time::Time;
 use sqlx::any::{AnyArguments, AnyRow};
@@ -81,13 +81,17 @@ pub(crate) struct Statement {
     pub(crate) text: Arc<str>,
     pub(crate) values: Values,
     /// Whether the connection should remember it: not if there are too many of its like.
-    pub(crate) kept: bool,
+    pub(crate) is_cached: bool,
 }
 
 impl Statement {
     /// A statement that is written with `?` for its values.
     pub(crate) fn new(dialect: Dialect, text: &str) -> Statement {
-        Statement { text: dialect.statement(text).into(), values: Values::default(), kept: true }
+        Statement {
+            text: dialect.statement(text).into(),
+            values: Values::default(),
+            is_cached: true,
+        }
     }
 
     pub(crate) fn with(mut self, add: impl FnOnce(&mut Values)) -> Statement {
@@ -96,24 +100,24 @@ impl Statement {
     }
 
     fn query(self) -> sqlx::query::Query<'static, Any, AnyArguments> {
-        sqlx::query_with(AssertSqlSafe(self.text), self.values.0).persistent(self.kept)
+        sqlx::query_with(AssertSqlSafe(self.text), self.values.0).persistent(self.is_cached)
     }
 
     /// Runs it; gives the number of rows that it touched.
-    pub(crate) async fn run(self, connection: &mut AnyConnection) -> Result<u64, Fault> {
+    pub(crate) async fn run(self, connection: &mut AnyConnection) -> Result<u64, DbError> {
         Ok(self.query().execute(connection).await?.rows_affected())
     }
 
-    pub(crate) async fn all(self, connection: &mut AnyConnection) -> Result<Vec<AnyRow>, Fault> {
+    pub(crate) async fn all(self, connection: &mut AnyConnection) -> Result<Vec<AnyRow>, DbError> {
         Ok(self.query().fetch_all(connection).await?)
     }
 
     /// All rows that it gives, each made of its values as it comes.
-    pub(crate) async fn read<R: Record>(
+    pub(crate) async fn read<R: TableRow>(
         self,
         connection: &mut AnyConnection,
         cipher: &Cipher,
-    ) -> Result<Vec<R>, Fault> {
+    ) -> Result<Vec<R>, DbError> {
         let mut stream = self.query().fetch(connection);
         let mut rows = Vec::new();
         while let Some(row) = stream.try_next().await? {
@@ -125,7 +129,7 @@ impl Statement {
     pub(crate) async fn first(
         self,
         connection: &mut AnyConnection,
-    ) -> Result<Option<AnyRow>, Fault> {
+    ) -> Result<Option<AnyRow>, DbError> {
         Ok(self.query().fetch_optional(connection).await?)
     }
 }
@@ -141,60 +145,72 @@ impl<'a> Reader<'a> {
         Reader { row, next: 0 }
     }
 
-    /// What stands behind so many values.
-    pub(crate) fn behind(row: &'a AnyRow, count: usize) -> Reader<'a> {
+    /// The values after so many others.
+    pub(crate) fn after(row: &'a AnyRow, count: usize) -> Reader<'a> {
         Reader { row, next: count }
     }
 
-    fn value<T: sqlx::Decode<'a, Any> + sqlx::Type<Any>>(&mut self) -> Result<T, Fault> {
+    fn value<T: sqlx::Decode<'a, Any> + sqlx::Type<Any>>(&mut self) -> Result<T, DbError> {
         self.next += 1;
         Ok(self.row.try_get(self.next - 1)?)
     }
 
-    pub(crate) fn bytes(&mut self) -> Result<&'a [u8], Fault> {
+    pub(crate) fn bytes(&mut self) -> Result<&'a [u8], DbError> {
         self.value()
     }
 
-    pub(crate) fn id(&mut self) -> Result<Uuid, Fault> {
+    pub(crate) fn id(&mut self) -> Result<Uuid, DbError> {
         let bytes = self.bytes()?;
         uuid_of(bytes)
     }
 
-    pub(crate) fn maybe_id(&mut self) -> Result<Option<Uuid>, Fault> {
+    pub(crate) fn maybe_id(&mut self) -> Result<Option<Uuid>, DbError> {
         self.value::<Option<&[u8]>>()?.map(uuid_of).transpose()
     }
 
-    pub(crate) fn int(&mut self) -> Result<i64, Fault> {
+    pub(crate) fn int(&mut self) -> Result<i64, DbError> {
         self.value()
     }
 
-    pub(crate) fn maybe_int(&mut self) -> Result<Option<i64>, Fault> {
+    pub(crate) fn maybe_int(&mut self) -> Result<Option<i64>, DbError> {
         self.value()
     }
 
-    pub(crate) fn double(&mut self) -> Result<f64, Fault> {
+    pub(crate) fn double(&mut self) -> Result<f64, DbError> {
         self.value()
     }
 
-    pub(crate) fn count(&mut self) -> Result<u64, Fault> {
-        Ok(u64::try_from(self.int()?).unwrap_or(0))
+    pub(crate) fn count(&mut self) -> Result<u64, DbError> {
+        count(self.int()?)
     }
 
-    pub(crate) fn time(&mut self) -> Result<Time, Fault> {
+    pub(crate) fn maybe_count(&mut self) -> Result<Option<u64>, DbError> {
+        let number = self.maybe_int()?;
+        number.map(count).transpose()
+    }
+
+    pub(crate) fn time(&mut self) -> Result<Time, DbError> {
         Ok(Time::from_micros(self.int()?))
     }
 
-    pub(crate) fn text(&mut self) -> Result<&'a str, Fault> {
+    pub(crate) fn text(&mut self) -> Result<&'a str, DbError> {
         self.value()
     }
 
-    pub(crate) fn maybe_text(&mut self) -> Result<Option<&'a str>, Fault> {
+    pub(crate) fn maybe_text(&mut self) -> Result<Option<&'a str>, DbError> {
         self.value()
     }
 }
 
-fn uuid_of(bytes: &[u8]) -> Result<Uuid, Fault> {
-    Uuid::from_slice(bytes).map_err(|_| Fault::Damaged {
+fn count(number: i64) -> Result<u64, DbError> {
+    u64::try_from(number).map_err(|_| DbError::Damaged {
+        what: "a count".to_owned(),
+        why: format!("it is {number}"),
+    })
+}
+
+fn uuid_of(bytes: &[u8]) -> Result<Uuid, DbError> {
+    Uuid::from_slice(bytes).map_err(|_| DbError::Damaged {
         what: "an id".to_owned(),
         why: format!("it has {} bytes, not 16", bytes.len()),
     })

@@ -1,7 +1,7 @@
 //! The engine's trait: each method is one piece of work, done again if others were in its way.
 
 use crate::database::SqlStore;
-use crate::fault::persistently;
+use crate::error::retry_conflicts;
 use async_trait::async_trait;
 use kiln_engine::ids::{EngineId, EventId, RecipeId, SnapshotId, StackId};
 use kiln_engine::store::{
@@ -14,8 +14,8 @@ use std::sync::Arc;
 #[async_trait]
 impl Store for SqlStore {
     async fn create_tree(&self, tree: NewTree) -> Result<(), CreateError> {
-        match persistently!(self.create_once(&tree)) {
-            Err(fault) if fault.is_duplicate() => Err(CreateError::NameTaken(tree.stack.name)),
+        match retry_conflicts!(self.create_once(&tree)) {
+            Err(error) if error.is_duplicate() => Err(CreateError::NameTaken(tree.stack.name)),
             outcome => Ok(outcome.map_err(StoreError::from)?),
         }
     }
@@ -27,7 +27,7 @@ impl Store for SqlStore {
         until: Time,
         limit: usize,
     ) -> Result<Vec<Lease>, StoreError> {
-        Ok(persistently!(self.claim_once(engine, now, until, limit))?)
+        Ok(retry_conflicts!(self.claim_once(engine, now, until, limit))?)
     }
 
     async fn claim_tree(
@@ -37,26 +37,26 @@ impl Store for SqlStore {
         now: Time,
         until: Time,
     ) -> Result<Option<Lease>, StoreError> {
-        Ok(persistently!(self.claim_tree_once(engine, root, now, until))?)
+        Ok(retry_conflicts!(self.claim_tree_once(engine, root, now, until))?)
     }
 
     async fn renew(&self, engine: EngineId, until: Time) -> Result<Vec<Lease>, StoreError> {
-        Ok(persistently!(self.renew_once(engine, until))?)
+        Ok(retry_conflicts!(self.renew_once(engine, until))?)
     }
 
     async fn release(&self, lease: Lease) -> Result<(), StoreError> {
-        Ok(persistently!(self.release_once(lease))?)
+        Ok(retry_conflicts!(self.release_once(lease))?)
     }
 
     async fn commit(&self, batches: &[Batch]) -> Result<Vec<bool>, StoreError> {
         if batches.is_empty() {
             return Ok(Vec::new());
         }
-        Ok(persistently!(self.commit_once(batches))?)
+        Ok(retry_conflicts!(self.commit_once(batches))?)
     }
 
     async fn submit(&self, command: CommandRow) -> Result<(), StoreError> {
-        Ok(persistently!(self.submit_once(&command))?)
+        Ok(retry_conflicts!(self.submit_once(&command))?)
     }
 
     async fn load_tree(&self, root: StackId) -> Result<Option<TreeRows>, StoreError> {
@@ -141,7 +141,7 @@ impl Store for SqlStore {
     }
 
     async fn prune_events(&self, keep: u64, limit: u64) -> Result<u64, StoreError> {
-        Ok(persistently!(self.prune_once(keep, limit))?)
+        Ok(retry_conflicts!(self.prune_once(keep, limit))?)
     }
 
     async fn purge(
@@ -150,6 +150,6 @@ impl Store for SqlStore {
         project: Option<&str>,
         limit: u64,
     ) -> Result<u64, StoreError> {
-        Ok(persistently!(self.purge_once(deleted_before, project, limit))?)
+        Ok(retry_conflicts!(self.purge_once(deleted_before, project, limit))?)
     }
 }

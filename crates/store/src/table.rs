@@ -5,8 +5,8 @@
 
 use crate::cipher::Cipher;
 use crate::dialect::Dialect;
-use crate::fault::Fault;
-use crate::sql::{Statement, Values};
+use crate::error::DbError;
+use crate::sql::{Reader, Statement, Values};
 use sqlx::AnyConnection;
 use sqlx::any::AnyRow;
 use std::collections::{BTreeMap, HashSet};
@@ -14,32 +14,112 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use uuid::Uuid;
 
-/// A table.
-#[derive(Debug)]
-pub(crate) struct Table {
+/// A column: its name, and how its value goes into the table and comes out of it.
+pub(crate) struct Column<R: 'static> {
     pub(crate) name: &'static str,
-    pub(crate) key: &'static [&'static str],
-    pub(crate) columns: &'static [&'static str],
+    access: Access<R>,
+}
+
+/// How the value of a column is written and read.
+enum Access<R: 'static> {
+    /// A value as it is.
+    Plain { write: fn(&R, &mut Values), read: fn(&mut R, &mut Reader<'_>) -> Result<(), DbError> },
+    /// Bytes that need the keys.
+    Sealed {
+        write: fn(&R, &Cipher) -> Result<Vec<u8>, DbError>,
+        read: fn(&mut R, &Cipher, &[u8]) -> Result<(), DbError>,
+    },
+}
+
+impl<R> Column<R> {
+    /// A column with a value as it is.
+    pub(crate) const fn plain(
+        name: &'static str,
+        write: fn(&R, &mut Values),
+        read: fn(&mut R, &mut Reader<'_>) -> Result<(), DbError>,
+    ) -> Column<R> {
+        Column { name, access: Access::Plain { write, read } }
+    }
+
+    /// A column with bytes that need the keys. It comes after the id that its bytes are bound to.
+    pub(crate) const fn sealed(
+        name: &'static str,
+        write: fn(&R, &Cipher) -> Result<Vec<u8>, DbError>,
+        read: fn(&mut R, &Cipher, &[u8]) -> Result<(), DbError>,
+    ) -> Column<R> {
+        Column { name, access: Access::Sealed { write, read } }
+    }
+
+    fn write(&self, row: &R, cipher: &Cipher, values: &mut Values) -> Result<(), DbError> {
+        match &self.access {
+            Access::Plain { write, .. } => write(row, values),
+            Access::Sealed { write, .. } => values.bytes(&write(row, cipher)?),
+        }
+        Ok(())
+    }
+
+    /// Sets the part of a row that the column holds.
+    pub(crate) fn read(
+        &self,
+        row: &mut R,
+        cipher: &Cipher,
+        reader: &mut Reader<'_>,
+    ) -> Result<(), DbError> {
+        match &self.access {
+            Access::Plain { read, .. } => read(row, reader),
+            Access::Sealed { read, .. } => read(row, cipher, reader.bytes()?),
+        }
+    }
 }
 
 /// A row of a table.
-pub(crate) trait Record: Sized + Sync {
-    const TABLE: Table;
+pub(crate) trait TableRow: Sized + Sync + 'static {
+    /// The name of the table.
+    const TABLE: &'static str;
+
+    /// The columns that make up the primary key.
+    const KEY: &'static [&'static str];
+
+    /// All columns, in the order in which they are written and read.
+    const COLUMNS: &'static [Column<Self>];
 
     /// Whether a row stays as it is once it is written.
-    const IS_FIXED: bool = false;
+    const IS_IMMUTABLE: bool = false;
 
-    /// What no other row has.
+    /// A row before its columns are read.
+    fn blank() -> Self;
+
+    /// The primary key, which no other row has.
     fn key(&self) -> Vec<u8>;
 
     /// About how many bytes it takes beyond its small columns.
     fn weight(&self) -> usize;
 
     /// Its values, in the order of the columns.
-    fn write(&self, cipher: &Cipher, values: &mut Values) -> Result<(), Fault>;
+    fn write(&self, cipher: &Cipher, values: &mut Values) -> Result<(), DbError> {
+        Self::COLUMNS.iter().try_for_each(|column| column.write(self, cipher, values))
+    }
 
     /// The row that has these values.
-    fn read(cipher: &Cipher, row: &AnyRow) -> Result<Self, Fault>;
+    fn read(cipher: &Cipher, row: &AnyRow) -> Result<Self, DbError> {
+        let mut reader = Reader::new(row);
+        let mut row = Self::blank();
+        for column in Self::COLUMNS {
+            column.read(&mut row, cipher, &mut reader)?;
+        }
+        Ok(row)
+    }
+
+    /// The names of the columns, for a statement.
+    fn column_names() -> String {
+        Self::COLUMNS.iter().map(|column| column.name).collect::<Vec<_>>().join(", ")
+    }
+
+    /// A plain insertion of a row, which fails if there is one with its key.
+    fn insertion() -> String {
+        let (names, count) = (Self::column_names(), Self::COLUMNS.len());
+        format!("INSERT INTO {} ({names}) VALUES ({})", Self::TABLE, placeholders(count))
+    }
 }
 
 /// How many rows go into one statement.
@@ -78,12 +158,12 @@ impl Tables {
     }
 
     /// Writes rows over those that are there; of two with the same key, the later.
-    pub(crate) async fn write<R: Record>(
+    pub(crate) async fn write<R: TableRow>(
         &self,
         connection: &mut AnyConnection,
         cipher: &Cipher,
         rows: &[&R],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DbError> {
         let rows = latest(rows);
         let mut rest = &rows[..];
         let mut next = self.next_chunk(cipher, &mut rest)?;
@@ -99,11 +179,11 @@ impl Tables {
     }
 
     /// A statement for the next rows, which are taken off.
-    fn next_chunk<R: Record>(
+    fn next_chunk<R: TableRow>(
         &self,
         cipher: &Cipher,
         rows: &mut &[&R],
-    ) -> Result<Option<Statement>, Fault> {
+    ) -> Result<Option<Statement>, DbError> {
         if rows.is_empty() {
             return Ok(None);
         }
@@ -113,34 +193,36 @@ impl Tables {
         for row in chunk {
             row.write(cipher, &mut values)?;
         }
-        debug_assert_eq!(values.len(), chunk.len() * R::TABLE.columns.len());
+        debug_assert_eq!(values.len(), chunk.len() * R::COLUMNS.len());
         self.count(chunk.len(), chunk.iter().map(|row| row.weight()).sum());
         let text = self.upsert::<R>(chunk.len());
-        Ok(Some(Statement { text, values, kept: true }))
+        Ok(Some(Statement { text, values, is_cached: true }))
     }
 
-    fn upsert<R: Record>(&self, rows: usize) -> Arc<str> {
-        let table = R::TABLE;
+    fn upsert<R: TableRow>(&self, rows: usize) -> Arc<str> {
         let mut known = self.upserts.lock().unwrap_or_else(PoisonError::into_inner);
         let make = || {
-            let row = format!("({})", marks(table.columns.len()));
-            let (name, columns) = (table.name, table.columns.join(", "));
+            let row = format!("({})", placeholders(R::COLUMNS.len()));
+            let (name, columns) = (R::TABLE, R::column_names());
             let rows = vec![row; rows].join(", ");
-            let (insert, overwrite) = match (R::IS_FIXED, self.dialect) {
+            let (insert, overwrite) = match (R::IS_IMMUTABLE, self.dialect) {
                 // What cannot fail half-way needs no journal of its own within the transaction.
                 (true, Dialect::Sqlite) => ("INSERT OR IGNORE", String::new()),
-                _ => ("INSERT", self.dialect.overwrite(table.key, table.columns)),
+                _ => {
+                    let columns: Vec<&str> = R::COLUMNS.iter().map(|column| column.name).collect();
+                    ("INSERT", self.dialect.overwrite(R::KEY, &columns))
+                }
             };
             let text = format!("{insert} INTO {name} ({columns}) VALUES {rows}{overwrite}");
             self.dialect.statement(&text).into()
         };
-        known.entry((table.name, rows)).or_insert_with(make).clone()
+        known.entry((R::TABLE, rows)).or_insert_with(make).clone()
     }
 
     /// The rows that meet a condition. `rest` is what follows `WHERE`.
-    pub(crate) fn select<R: Record>(&self, rest: &str) -> Statement {
-        let columns = R::TABLE.columns.join(", ");
-        let text = format!("SELECT {columns} FROM {} WHERE {rest}", R::TABLE.name);
+    pub(crate) fn select<R: TableRow>(&self, rest: &str) -> Statement {
+        let columns = R::column_names();
+        let text = format!("SELECT {columns} FROM {} WHERE {rest}", R::TABLE);
         Statement::new(self.dialect, &text)
     }
 
@@ -154,21 +236,21 @@ impl Tables {
         ids.chunks(ID_CHUNKS[2]).map(move |chunk| {
             let size = ID_CHUNKS.into_iter().find(|size| *size >= chunk.len());
             let size = size.unwrap_or(chunk.len());
-            // The last one again and again, so that there are few different statements.
+            // The last one is repeated, so that there are few different statements.
             let filled = chunk.iter().chain(chunk.last().into_iter().cycle()).take(size);
-            Statement::new(dialect, &text.replace("{ids}", &marks(size)))
+            Statement::new(dialect, &text.replace("{ids}", &placeholders(size)))
                 .with(|values| filled.for_each(|id| values.id(*id)))
         })
     }
 }
 
 /// Placeholders for so many values.
-pub(crate) fn marks(count: usize) -> String {
+pub(crate) fn placeholders(count: usize) -> String {
     vec!["?"; count].join(", ")
 }
 
 /// The last row of each key, in the order in which they came. A statement must not meet a row twice.
-fn latest<'a, R: Record>(rows: &[&'a R]) -> Vec<&'a R> {
+fn latest<'a, R: TableRow>(rows: &[&'a R]) -> Vec<&'a R> {
     // Most come in the order of their keys, and then none comes twice.
     if rows.is_sorted_by(|a, b| a.key() < b.key()) {
         return rows.to_vec();
@@ -180,7 +262,7 @@ fn latest<'a, R: Record>(rows: &[&'a R]) -> Vec<&'a R> {
     kept
 }
 
-fn chunk_size<R: Record>(rows: &[&R]) -> usize {
+fn chunk_size<R: TableRow>(rows: &[&R]) -> usize {
     let fits = |size: &usize| {
         let chunk = rows.get(..*size);
         chunk.is_some_and(|rows| rows.iter().map(|row| row.weight()).sum::<usize>() <= CHUNK_BYTES)

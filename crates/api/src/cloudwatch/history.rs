@@ -5,7 +5,6 @@ use crate::aws::{AwsFault, Code, Params};
 use crate::native::show::members;
 use crate::request::Request;
 use kiln_engine::alarms::{AlarmEvent, AlarmEventKind, HistoryQuery};
-use kiln_engine::codec;
 use kiln_engine::time::Time;
 use kiln_template::Value;
 use uuid::Uuid;
@@ -52,8 +51,10 @@ fn marker(token: &str) -> Result<(Time, Uuid), AwsFault> {
 }
 
 fn item(event: &AlarmEvent) -> Value {
-    let body = codec::decode(&event.body).unwrap_or_default();
-    let part = |name: &str| body.as_map().and_then(|it| it.get(name)).cloned().unwrap_or_default();
+    let (summary, data) = event.details().unwrap_or_else(|error| {
+        tracing::error!(%error, "what happened to an alarm is shown without details");
+        Default::default()
+    });
     let text = event.time.to_string();
     let millis = event.time.micros().div_euclid(1000).rem_euclid(1000);
     let time = format!("{}.{millis:03}Z", text.trim_end_matches('Z'));
@@ -62,7 +63,7 @@ fn item(event: &AlarmEvent) -> Value {
         ("AlarmType", "MetricAlarm".into()),
         ("Timestamp", time.into()),
         ("HistoryItemType", event.kind.name().into()),
-        ("HistorySummary", part("summary")),
-        ("HistoryData", part("data")),
+        ("HistorySummary", Value::Text(summary)),
+        ("HistoryData", Value::Text(data)),
     ])
 }

@@ -5,10 +5,11 @@ use super::rule::{AlarmState, EvaluationMode, IS_SINGLE, Rule};
 use super::store::{AlarmChange, AlarmEvent, AlarmEventKind, AlarmRow};
 use super::target::{AlarmTarget, SignalledResource, WebhookUrl};
 use super::webhook::Webhook;
-use crate::codec;
 use crate::ids::{CommandId, Ids, StackId};
 use crate::machine::Command;
-use crate::store::CommandRow;
+use crate::record::v1::AlarmBody;
+use crate::record::{Record, StoredMembers};
+use crate::store::{CommandRow, StoreError};
 use crate::time::Time;
 use kiln_template::print::{self, Keys};
 use kiln_template::value::{Members, Value};
@@ -50,12 +51,18 @@ impl Alarm {
     pub const NOTIFIES_ONCE: &str = "tells_once";
 
     /// Reads the alarm of a row.
-    pub fn from_row(row: AlarmRow) -> Alarm {
-        let definition = match codec::decode(&row.body) {
-            Ok(Value::Map(members)) => (*members).clone(),
-            _ => Members::new(),
+    pub fn from_row(row: AlarmRow) -> Result<Alarm, StoreError> {
+        let AlarmBody { rule: StoredMembers(definition) } = AlarmBody::read(&row.body, row.id)?;
+        Ok(Alarm { row, definition: Arc::unwrap_or_clone(definition) })
+    }
+
+    /// The alarms of rows; those that cannot be read are logged and left out.
+    pub fn readable(rows: Vec<AlarmRow>) -> Vec<Alarm> {
+        let read = |row: AlarmRow| {
+            let alarm = Alarm::from_row(row);
+            alarm.inspect_err(|error| tracing::error!(%error, "an alarm is left out")).ok()
         };
-        Alarm { row, definition }
+        rows.into_iter().filter_map(read).collect()
     }
 
     /// The rule of the alarm.
@@ -127,8 +134,8 @@ impl Alarm {
 
     /// The row of the alarm.
     pub fn into_row(self) -> AlarmRow {
-        let body = codec::encode(&Value::Map(self.definition.into()));
-        AlarmRow { body, ..self.row }
+        let body = AlarmBody { rule: StoredMembers(self.definition.into()) };
+        AlarmRow { body: body.encode(), ..self.row }
     }
 
     /// Applies the result of an evaluation; returns the change to be written.

@@ -1,7 +1,10 @@
 //! Metrics: series of samples, stored as totals of ten seconds.
 
+use super::store::SeriesRow;
+use crate::record::Record;
+use crate::record::v1::SeriesBody;
+use crate::store::StoreError;
 use crate::time::Time;
-use kiln_template::value::{Members, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -181,38 +184,25 @@ impl Series {
 
     /// What of it has no column of its own.
     pub fn body(&self) -> Vec<u8> {
-        let text = |text: &Option<Arc<str>>| text.clone().map(Value::Text).unwrap_or_default();
-        let dimensions =
-            self.dimensions.iter().map(|(name, value)| (name.clone(), Value::Text(value.clone())));
-        crate::codec::encode(&Value::map([
-            ("unit", text(&self.unit)),
-            ("alarm", text(&self.alarm)),
-            ("dimensions", Value::map(dimensions)),
-        ]))
+        SeriesBody {
+            unit: self.unit.clone(),
+            alarm: self.alarm.clone(),
+            dimensions: self.dimensions.clone(),
+        }
+        .encode()
     }
 
     /// The series that was written down so.
-    pub fn read(
-        project: &Arc<str>,
-        namespace: &Arc<str>,
-        metric: &Arc<str>,
-        body: &[u8],
-    ) -> Series {
-        let body = crate::codec::decode(body).unwrap_or_default();
-        let empty = Members::new();
-        let body = body.as_map().unwrap_or(&empty);
-        let text = |name: &str| body.get(name).and_then(Value::as_text).cloned();
-        let dimensions = body.get("dimensions").and_then(Value::as_map).into_iter().flatten();
-        Series {
-            project: project.clone(),
-            namespace: namespace.clone(),
-            metric: metric.clone(),
-            unit: text("unit"),
-            alarm: text("alarm"),
-            dimensions: dimensions
-                .filter_map(|(name, value)| Some((name.clone(), value.as_text()?.clone())))
-                .collect(),
-        }
+    pub fn read(row: &SeriesRow) -> Result<Series, StoreError> {
+        let body = SeriesBody::read(&row.body, row.id)?;
+        Ok(Series {
+            project: row.project.clone(),
+            namespace: row.namespace.clone(),
+            metric: row.metric.clone(),
+            unit: body.unit,
+            alarm: body.alarm,
+            dimensions: body.dimensions,
+        })
     }
 }
 
@@ -247,8 +237,7 @@ mod tests {
             alarm: None,
             dimensions: [("InstanceId".into(), "i-1".into())].into(),
         };
-        let again =
-            Series::read(&series.project, &series.namespace, &series.metric, &series.body());
+        let again = Series::read(&SeriesRow::new(&series, Time::default())).unwrap();
         assert_eq!(again, series);
         assert_eq!(again.id(), series.id());
         for other in [

@@ -2,9 +2,10 @@
 
 use super::metric::{Bucket, Series};
 use super::rule::AlarmState;
-use crate::codec;
 use crate::ids::StackId;
 use crate::objects::ObjectRow;
+use crate::record::Record;
+use crate::record::v1::AlarmEventBody;
 use crate::store::{CommandRow, StoreError};
 use crate::time::Time;
 use async_trait::async_trait;
@@ -142,6 +143,12 @@ pub struct AlarmEvent {
 }
 
 impl AlarmEvent {
+    /// A summary of what happened, and more of it as JSON.
+    pub fn details(&self) -> Result<(Arc<str>, Arc<str>), StoreError> {
+        let body = AlarmEventBody::read(&self.body, self.id)?;
+        Ok((body.summary, body.data))
+    }
+
     /// Something that happened to an alarm of a project.
     pub fn new(
         (project, alarm): (&Arc<str>, &Arc<str>),
@@ -153,12 +160,12 @@ impl AlarmEvent {
         const LONGEST: (usize, usize) = (255, 4095);
         let cut = |text: &str, most: usize| text.chars().take(most).collect::<String>();
         let data = print::json(&data, Keys::Ordered);
-        let body = Value::map([
-            ("summary", Value::from(cut(summary, LONGEST.0))),
-            ("data", cut(&data, LONGEST.1).into()),
-        ]);
+        let body = AlarmEventBody {
+            summary: cut(summary, LONGEST.0).into(),
+            data: cut(&data, LONGEST.1).into(),
+        };
         let (project, alarm) = (project.clone(), alarm.clone());
-        AlarmEvent { id, project, alarm, kind, time: now, body: codec::encode(&body) }
+        AlarmEvent { id, project, alarm, kind, time: now, body: body.encode() }
     }
 
     /// The event that an action was carried out, or why it was not.
@@ -313,8 +320,8 @@ impl SeriesRow {
     }
 
     /// The series of the row.
-    pub fn series(&self) -> Series {
-        Series::read(&self.project, &self.namespace, &self.metric, &self.body)
+    pub fn series(&self) -> Result<Series, StoreError> {
+        Series::read(self)
     }
 }
 

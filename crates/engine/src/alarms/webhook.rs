@@ -1,11 +1,11 @@
 //! Webhooks of alarms: stored until they are delivered, or too old.
 
-use crate::codec;
 use crate::objects::{ObjectKind, ObjectRow};
+use crate::record::Record;
+use crate::record::v1::WebhookBody;
+use crate::store::StoreError;
 use crate::time::Time;
 use async_trait::async_trait;
-use kiln_template::print;
-use kiln_template::value::{Members, Value};
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::sync::Arc;
@@ -76,34 +76,29 @@ impl Webhook {
     }
 
     /// The webhook of a row.
-    pub fn from_row(row: &ObjectRow) -> Option<Webhook> {
-        let Ok(Value::Map(body)) = codec::decode(&row.body) else { return None };
-        let text = |name: &str| body.get(name).and_then(Value::as_text).cloned();
-        let number = |name: &str| print::plain(body.get(name)?).parse::<i64>().ok();
-        Some(Webhook {
+    pub fn from_row(row: &ObjectRow) -> Result<Webhook, StoreError> {
+        let body = WebhookBody::read(&row.body, row.id)?;
+        Ok(Webhook {
             id: row.id,
             project: row.project.clone(),
             alarm: row.subject.clone(),
-            url: text("url")?,
-            body: text("text")?,
-            created: Time::from_micros(number("written")?),
-            is_state_change: body.get("is_news").is_some_and(Value::is_truthy),
-            attempts: number("tries").and_then(|it| u32::try_from(it).ok()).unwrap_or(0),
+            url: body.url,
+            body: body.text,
+            created: Time::from_micros(body.written),
+            is_state_change: body.is_change,
+            attempts: body.tries,
         })
     }
 
     /// The row of the webhook, due at a time.
     pub fn to_row(&self, due: Time) -> ObjectRow {
-        let body: Members = [
-            ("url", Value::Text(self.url.clone())),
-            ("text", Value::Text(self.body.clone())),
-            ("written", self.created.micros().into()),
-            ("is_news", self.is_state_change.into()),
-            ("tries", i64::from(self.attempts).into()),
-        ]
-        .into_iter()
-        .map(|(name, value)| (name.into(), value))
-        .collect();
+        let body = WebhookBody {
+            url: self.url.clone(),
+            text: self.body.clone(),
+            written: self.created.micros(),
+            is_change: self.is_state_change,
+            tries: self.attempts,
+        };
         ObjectRow {
             id: self.id,
             kind: ObjectKind::Webhook,
@@ -113,7 +108,7 @@ impl Webhook {
             // Objects are listed by their time of creation: this one has the time when the webhook is due.
             created: due,
             updated: None,
-            body: codec::encode(&Value::Map(body.into())),
+            body: body.encode(),
         }
     }
 
@@ -145,8 +140,11 @@ mod tests {
     #[test]
     fn a_letter_is_kept_as_it_is() {
         let row = webhook().to_row(Time::from_micros(9));
-        assert_eq!((row.created, Webhook::from_row(&row)), (Time::from_micros(9), Some(webhook())));
-        assert_eq!(Webhook::from_row(&ObjectRow { body: b"x".to_vec(), ..row }), None);
+        assert_eq!(
+            (row.created, Webhook::from_row(&row).unwrap()),
+            (Time::from_micros(9), webhook())
+        );
+        assert!(Webhook::from_row(&ObjectRow { body: b"x".to_vec(), ..row }).is_err());
     }
 
     #[test]

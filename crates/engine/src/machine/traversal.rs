@@ -4,15 +4,17 @@ use super::Task;
 use crate::blueprint::{Blueprint, Identity, Recipe, Source};
 use crate::failure::{Failure, cut};
 use crate::ids::{RecipeId, ResourceId, SnapshotId};
+use crate::record::v1::names::Word;
+use crate::record::v1::{FailureBody, TraversalBody, TraversalFailureBody};
+use crate::record::{Id, StoredMembers};
 use crate::state::{Action, State, Status};
 use crate::time::Time;
 use crate::tree::{Env, Slot, StackKey, Timer, Tree};
 use kiln_template::environment::Environment;
 use kiln_template::graph::{Dependents, Graph};
-use kiln_template::value::{Members, Value};
+use kiln_template::value::Members;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use uuid::Uuid;
 
 /// The phase of a traversal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,77 +119,52 @@ impl Traversal {
             && node.is_some_and(|node| self.unmet.get(node).is_some_and(|unmet| *unmet > 0))
     }
 
-    /// What is stored of it.
-    pub(crate) fn to_value(&self) -> Value {
-        let failure = self.failure.as_ref().map(|ending| {
-            let mut parts = vec![Value::from(ending.reason.as_str())];
-            if let Some(failure) = &ending.failure {
-                parts.push(Value::Text(failure.class.clone()));
-                parts.push(failure.path.as_str().into());
-                parts.push(failure.message.as_str().into());
-            }
-            Value::list(parts)
-        });
-        Value::map([
-            ("action", self.action.name().into()),
-            ("deadline", self.deadline.micros().into()),
-            ("failure", failure.unwrap_or_default()),
-            ("patience", self.grace_until.map(|it| it.micros().into()).unwrap_or_default()),
-            ("flaws", Value::list(self.check_failures.iter().map(|flaw| flaw.as_str().into()))),
-            ("keeps_objects", self.keeps_objects.into()),
-            ("adopted", self.adopted.clone().map(Value::Map).unwrap_or_default()),
-            ("snapshot", self.snapshot.map(|it| it.to_string().into()).unwrap_or_default()),
-            ("must_roll_back", self.must_roll_back.into()),
-            ("must_not_roll_back", self.must_not_roll_back.into()),
-            ("converges", self.converges.into()),
-        ])
+    /// The stored record of it.
+    pub(crate) fn to_record(&self) -> TraversalBody {
+        TraversalBody {
+            action: Word(self.action),
+            deadline: self.deadline.micros(),
+            failure: self.failure.as_ref().map(|ending| TraversalFailureBody {
+                reason: ending.reason.clone(),
+                resource: ending.failure.as_ref().map(|failure| FailureBody {
+                    class: failure.class.clone(),
+                    path: failure.path.clone(),
+                    message: failure.message.clone(),
+                }),
+            }),
+            grace_until: self.grace_until.map(Time::micros),
+            flaws: self.check_failures.clone(),
+            keeps_objects: self.keeps_objects,
+            adopted: self.adopted.clone().map(StoredMembers),
+            snapshot: self.snapshot.map(|id| Id(id.0)),
+            must_roll_back: self.must_roll_back,
+            must_not_roll_back: self.must_not_roll_back,
+            converges: self.converges,
+        }
     }
 
-    /// The traversal that was stored.
-    pub(crate) fn of_value(value: &Value) -> Traversal {
-        let part =
-            |name: &str| value.as_map().and_then(|it| it.get(name)).cloned().unwrap_or_default();
-        let text = |value: Option<&Value>| value.and_then(Value::as_text).map(|it| it.to_string());
-        let time = |value: Value| match value {
-            Value::Int(number) => number.as_i64().map(Time::from_micros),
-            _ => None,
-        };
-        let flag = |name: &str| matches!(part(name), Value::Bool(true));
-        let action = text(Some(&part("action"))).and_then(|it| Action::parse(&it));
-        let action = action.unwrap_or(Action::Update);
-        let deadline = time(part("deadline")).unwrap_or_default();
-        let failure = part("failure");
-        let failure = failure.as_list().unwrap_or_default();
-        let ending = text(failure.first()).map(|reason| StackFailure {
-            reason,
-            failure: match failure {
-                [_, Value::Text(class), Value::Text(path), Value::Text(message)] => Some(Failure {
-                    class: class.clone(),
-                    path: path.to_string(),
-                    message: message.to_string(),
-                }),
-                _ => None,
-            },
-        });
-        let flaws = part("flaws");
-        let flaws = flaws.as_list().unwrap_or_default();
+    /// The traversal of a stored record.
+    pub(crate) fn from_record(record: TraversalBody) -> Traversal {
+        let action = record.action.0;
         Traversal {
-            failure: ending,
-            grace_until: time(part("patience")),
-            check_failures: flaws.iter().filter_map(|flaw| text(Some(flaw))).collect(),
-            keeps_objects: flag("keeps_objects"),
-            adopted: match part("adopted") {
-                Value::Map(members) => Some(members),
-                _ => None,
-            },
-            snapshot: text(Some(&part("snapshot")))
-                .and_then(|id| Uuid::parse_str(&id).ok())
-                .map(SnapshotId),
-            must_roll_back: flag("must_roll_back"),
-            must_not_roll_back: flag("must_not_roll_back"),
-            converges: flag("converges"),
+            failure: record.failure.map(|failure| StackFailure {
+                reason: failure.reason,
+                failure: failure.resource.map(|resource| Failure {
+                    class: resource.class,
+                    path: resource.path,
+                    message: resource.message,
+                }),
+            }),
+            grace_until: record.grace_until.map(Time::from_micros),
+            check_failures: record.flaws,
+            keeps_objects: record.keeps_objects,
+            adopted: record.adopted.map(|adopted| adopted.0),
+            snapshot: record.snapshot.map(|id| SnapshotId(id.0)),
+            must_roll_back: record.must_roll_back,
+            must_not_roll_back: record.must_not_roll_back,
+            converges: record.converges,
             touched: None,
-            ..Traversal::new(action, first_phase(action), deadline)
+            ..Traversal::new(action, first_phase(action), Time::from_micros(record.deadline))
         }
     }
 }

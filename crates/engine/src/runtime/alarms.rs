@@ -87,7 +87,15 @@ impl Engine {
             Some(id) => Some(store.stack(id).await?.filter(|stack| stack.deleted.is_none())),
             None => None,
         };
-        let alarm = Alarm::from_row(row);
+        let alarm = match Alarm::from_row(row.clone()) {
+            Ok(alarm) => alarm,
+            Err(error) => {
+                tracing::error!(%error, "an alarm is not evaluated");
+                let mut change = postponed(row, now);
+                change.alarm.due = now + UNREADABLE_PAUSE;
+                return Ok(change);
+            }
+        };
         // An abandoned stack leaves its alarms behind.
         if let Some(None) = stack {
             return Ok(deleted(alarm, now, &mut ids));
@@ -97,7 +105,7 @@ impl Engine {
             now.since(alarm.row.due) > self.inner.config.alarm_scan_interval * 3 + MAX_DELAY;
         let rule = match alarm.rule() {
             Ok(rule) if !is_late && alarm.row.state != AlarmState::Suspended => rule,
-            _ => return Ok(postponed(alarm, now)),
+            _ => return Ok(postponed(alarm.row, now)),
         };
         let from = samples_needed_from(&rule, now);
         let samples = store.samples(&[alarm.row.id], from, Time::NEVER).await?;
@@ -118,6 +126,9 @@ impl Engine {
     }
 }
 
+/// When an alarm that cannot be read is tried again.
+const UNREADABLE_PAUSE: Duration = Duration::from_secs(3600);
+
 /// How late the evaluation of an alarm may be, beside what is usual.
 const MAX_DELAY: Duration = Duration::from_secs(30);
 
@@ -126,15 +137,15 @@ pub(crate) fn accepts_alarm_signals(stack: &StackRow) -> bool {
     stack.state.status == Status::Complete && stack.state.action != Action::Delete
 }
 
-fn postponed(mut alarm: Alarm, now: Time) -> AlarmChange {
-    let expected_version = alarm.row.version;
-    alarm.row.evaluated = now;
-    alarm.row.due = match alarm.row.state {
+fn postponed(mut row: AlarmRow, now: Time) -> AlarmChange {
+    let expected_version = row.version;
+    row.evaluated = now;
+    row.due = match row.state {
         AlarmState::Suspended => Time::NEVER,
-        _ => now + alarm.row.period,
+        _ => now + row.period,
     };
     AlarmChange {
-        alarm: alarm.row,
+        alarm: row,
         expected_version: Some(expected_version),
         is_deleted: false,
         history: Vec::new(),

@@ -100,7 +100,7 @@ impl Engine {
 
     async fn reap_delegation(&self, row: &ObjectRow) -> Result<(), ReapError> {
         let transport = &self.inner.transport;
-        for credential in transport.find_delegations(&pending_delegation(row)).await? {
+        for credential in transport.find_delegations(&pending_delegation(row)?).await? {
             let is_used = match row.uses {
                 Some(root) => self.is_used(StackId(root), &credential).await?,
                 None => false,
@@ -118,7 +118,7 @@ impl Engine {
         let read = read_tree(&*self.inner.store, &self.inner.config, root).await?;
         let Some((tree, commands)) = read else { return Ok(false) };
         let is_it = |it: &Credential| it.auth == credential.auth;
-        let is_wanted = commands.iter().any(|row| match Command::decode(&row.body) {
+        let is_wanted = commands.iter().any(|row| match Command::read(row) {
             Ok(Command::Update { settings, .. }) => {
                 settings.credential.is_some_and(|it| is_it(&it))
             }

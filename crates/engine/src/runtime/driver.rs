@@ -84,7 +84,7 @@ impl Driver {
             observer,
         };
         for row in commands {
-            let command = Command::decode(&row.body).map(Box::new);
+            let command = Command::read(&row).map(Box::new);
             driver.handle(Message::Command(row.id, command, None));
         }
         (driver, watcher)
@@ -240,8 +240,7 @@ impl Driver {
             }
             Message::Command(id, Err(error), _) => {
                 self.engine.config.metrics.commands_unreadable.inc();
-                tracing::error!(command = %id.0, %error, "could not read a command: it is dropped");
-                self.owner.drop_command(id);
+                self.refuse(id, &error);
             }
             Message::Answer(op, order, answer) => {
                 let _step = tracing::info_span!("step", op = op.0).entered();
@@ -256,6 +255,20 @@ impl Driver {
             Message::Release => return false,
         }
         true
+    }
+
+    /// A command that is damaged leaves the queue, and an event says so. A command that a newer version wrote stays
+    /// there, for an engine of that version.
+    fn refuse(&mut self, id: CommandId, error: &StoreError) {
+        match error {
+            StoreError::Newer { .. } => {
+                tracing::warn!(command = %id, %error, "a command is left in the queue");
+            }
+            _ => {
+                tracing::error!(command = %id, %error, "a command is not carried out");
+                self.owner.refuse_command(id, &error.to_string(), now(), &mut self.ids);
+            }
+        }
     }
 
     /// Makes a call in a task of its own.

@@ -13,6 +13,7 @@ mod driver;
 mod event_sinks;
 mod observe;
 mod task;
+mod unreadable;
 mod webhooks;
 
 pub(crate) use alarms::accepts_alarm_signals;
@@ -56,6 +57,8 @@ pub(crate) struct Inner {
     /// The trees that it owns.
     trees: Mutex<HashMap<StackId, OwnedTree>>,
     tasks: Mutex<Vec<JoinHandle<()>>>,
+    /// How often trees were tried that cannot be read.
+    unreadable: Mutex<HashMap<StackId, u32>>,
     /// How often the store was scanned for trees without an owner.
     scans: watch::Sender<u64>,
     /// Wakes the delivery of webhooks.
@@ -181,6 +184,7 @@ impl Engine {
             settings,
             trees: Mutex::default(),
             tasks: Mutex::new(vec![committing]),
+            unreadable: Mutex::default(),
             scans: watch::Sender::new(0),
             webhooks_due: Notify::new(),
         });
@@ -296,7 +300,7 @@ impl Engine {
     /// Delivers a stored command to the task of its tree; returns whether this engine owns the tree.
     fn deliver_row(&self, row: &CommandRow) -> bool {
         let mut trees = self.trees();
-        let decode = || Command::decode(&row.body);
+        let decode = || Command::read(row);
         trees.get_mut(&row.root).map(|owned| owned.deliver(row.id, decode, None)).is_some()
     }
 
@@ -349,8 +353,11 @@ impl Engine {
 
     /// Reads a tree from the store and continues it.
     async fn load_tree(&self, lease: Lease) -> Result<(), StoreError> {
-        let read = read_tree(&*self.inner.store, &self.inner.config, lease.root).await?;
-        let Some((tree, commands)) = read else { return Ok(()) };
+        let read = read_tree(&*self.inner.store, &self.inner.config, lease.root).await;
+        if let Err(error) = &read {
+            self.park(lease, error).await;
+        }
+        let Some((tree, commands)) = read? else { return Ok(()) };
         self.adopt_tree(lease, tree, commands);
         Ok(())
     }

@@ -48,10 +48,13 @@ impl Engine {
         let (mut count, mut deliveries) = (0, JoinSet::new());
         for row in due {
             count += 1;
-            let Some(webhook) = Webhook::from_row(&row) else {
-                tracing::error!(webhook = %row.id, alarm = &*row.subject, "could not read a webhook: it is dropped");
-                store.drop_object(ObjectKind::Webhook, row.id).await?;
-                continue;
+            let webhook = match Webhook::from_row(&row) {
+                Ok(webhook) => webhook,
+                Err(error) => {
+                    tracing::error!(alarm = &*row.subject, %error, "could not read a webhook: it is dropped");
+                    store.drop_object(ObjectKind::Webhook, row.id).await?;
+                    continue;
+                }
             };
             store.put_object(webhook.to_row(now() + CLAIM_DURATION)).await?;
             deliveries.spawn(self.clone().deliver(webhook));

@@ -115,7 +115,7 @@ impl Service {
         id: Uuid,
     ) -> Result<Alarm, RequestError> {
         let found = self.store.alarm(id).await?.filter(|row| row.project == requester.project);
-        found.map(Alarm::from_row).ok_or_else(|| {
+        found.map(Alarm::from_row).transpose()?.ok_or_else(|| {
             RequestError::new(
                 ErrorType::NotFound,
                 format!("The Watch Rule ({id}) could not be found."),
@@ -137,7 +137,7 @@ impl Service {
 
     /// A page of alarms.
     pub async fn alarms(&self, query: &AlarmQuery) -> Result<Vec<Alarm>, RequestError> {
-        Ok(self.store.alarms(query).await?.into_iter().map(Alarm::from_row).collect())
+        Ok(Alarm::readable(self.store.alarms(query).await?))
     }
 
     /// The alarm with a name; if there are several, the newest.
@@ -252,8 +252,8 @@ impl Service {
             let (evaluated, due) = (row.evaluated, row.due);
             let context = EvaluationContext { now, notifies };
             let mut change =
-                Alarm::from_row(row).apply(verdict, context, &mut SystemIds::default());
-            let mut alarm = Alarm::from_row(change.alarm);
+                Alarm::from_row(row)?.apply(verdict, context, &mut SystemIds::default());
+            let mut alarm = Alarm::from_row(change.alarm)?;
             alarm.definition.insert(REASON_DATA.into(), data.clone());
             // The next evaluation is not postponed.
             (alarm.row.evaluated, alarm.row.due) = (evaluated, due);
@@ -290,7 +290,8 @@ impl Service {
         for _ in 0..MAX_ATTEMPTS {
             let known = self.store.alarm(id).await?;
             let expected_version = known.as_ref().map(|row| row.version);
-            let changed = change(known.map(Alarm::from_row), &mut SystemIds::default())?;
+            let changed =
+                change(known.map(Alarm::from_row).transpose()?, &mut SystemIds::default())?;
             let Some((alarm, history)) = changed else { return Ok(()) };
             let (alarm, commands, webhooks) = (alarm.into_row(), Vec::new(), Vec::new());
             let change = AlarmChange {
@@ -323,7 +324,7 @@ impl Service {
                 return Ok(());
             }
             match self.store.alarm(alarm.row.id).await? {
-                Some(row) => alarm = Alarm::from_row(row),
+                Some(row) => alarm = Alarm::from_row(row)?,
                 None => return Ok(()),
             }
         }
@@ -345,7 +346,7 @@ impl Service {
     /// Stores the resources that the actions of an alarm signal, if they are named by ARNs or signal URLs.
     async fn resolve_targets(&self, id: Uuid) -> Result<(), RequestError> {
         let Some(row) = self.store.alarm(id).await? else { return Ok(()) };
-        let alarm = Alarm::from_row(row);
+        let alarm = Alarm::from_row(row)?;
         let is_open = |it: &Arc<str>| !matches!(alarm.target(it), Some(AlarmTarget::Signal(_)));
         let mut targets = Vec::new();
         for state in ACTING_STATES {
@@ -416,7 +417,7 @@ impl Service {
 }
 
 fn new_alarm(id: Uuid, requester: &Requester, name: &Arc<str>, now: Time) -> Alarm {
-    Alarm::from_row(AlarmRow {
+    let row = AlarmRow {
         id,
         project: requester.project.clone(),
         name: name.clone(),
@@ -431,7 +432,8 @@ fn new_alarm(id: Uuid, requester: &Requester, name: &Arc<str>, now: Time) -> Ala
         due: Time::NEVER,
         version: 0,
         body: Vec::new(),
-    })
+    };
+    Alarm { row, definition: Members::new() }
 }
 
 /// Sets the rule of an alarm.

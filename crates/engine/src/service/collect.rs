@@ -48,7 +48,7 @@ impl Collector {
         let _turn = self.turn.lock().await;
         // The previous writer may have written these samples, too.
         if let Ok(outcome) = told.try_recv() {
-            return outcome.map_err(StoreError::Unavailable);
+            return outcome.map_err(|why: String| StoreError::Unavailable(why.into()));
         }
         let Gathered { series, buckets, waiting } = std::mem::take(&mut *self.gathered());
         let rows: Vec<SeriesRow> = series.into_values().collect();
@@ -66,7 +66,9 @@ impl Collector {
         let lost = || {
             Err("the request that wrote these samples was interrupted; send them again".to_owned())
         };
-        told.try_recv().unwrap_or_else(|_| lost()).map_err(StoreError::Unavailable)
+        told.try_recv()
+            .unwrap_or_else(|_| lost())
+            .map_err(|why: String| StoreError::Unavailable(why.into()))
     }
 
     fn gather(

@@ -5,13 +5,14 @@
 //! and revokes it (`runtime/delegation.rs`).
 
 use super::{RequestError, Requester, Service};
-use crate::codec;
 use crate::error_type::ErrorType;
 use crate::ids::{Ids, StackId};
 use crate::objects::{ObjectKind, ObjectRow};
+use crate::record::Record;
+use crate::record::v1::PendingDelegationBody;
 use crate::runtime::{SystemIds, now};
+use crate::store::StoreError;
 use kiln_cloud::{CallError, Credential, PendingDelegation};
-use kiln_template::Value;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -111,20 +112,17 @@ fn row(id: Uuid, pending: &PendingDelegation, root: StackId) -> ObjectRow {
         uses: Some(root.0),
         created: now(),
         updated: None,
-        body: codec::encode(&Value::Text(pending.secret.expose().into())),
+        body: PendingDelegationBody { secret: pending.secret.expose().into() }.encode(),
     }
 }
 
 /// The pending delegation of a row.
-pub(crate) fn pending_delegation(row: &ObjectRow) -> PendingDelegation {
-    let secret = match codec::decode(&row.body) {
-        Ok(Value::Text(secret)) => secret,
-        _ => "".into(),
-    };
-    PendingDelegation {
+pub(crate) fn pending_delegation(row: &ObjectRow) -> Result<PendingDelegation, StoreError> {
+    let PendingDelegationBody { secret } = PendingDelegationBody::read(&row.body, row.id)?;
+    Ok(PendingDelegation {
         mark: row.id.as_u128(),
         secret: secret.into(),
         user: row.subject.clone(),
         project: row.project.clone(),
-    }
+    })
 }

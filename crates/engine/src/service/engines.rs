@@ -1,11 +1,11 @@
 //! The engines that have reported themselves.
 
 use super::{RequestError, Service};
-use crate::codec;
 use crate::objects::{ObjectKind, ObjectQuery, ObjectRow};
+use crate::record::Record;
+use crate::record::v1::EngineBody;
 use crate::runtime::now;
 use crate::time::Time;
-use kiln_template::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ impl Service {
                 uses: None,
                 created: started,
                 updated: Some(now()),
-                body: codec::encode(&Value::Null),
+                body: EngineBody {}.encode(),
             };
             if let Err(error) = self.store.put_object(row).await {
                 tracing::warn!(%error, "could not report the engine: retrying");

@@ -4,9 +4,9 @@
 //! its columns. Memory holds one page and the result.
 
 use super::{Page, RequestError, Requester, Service};
-use crate::codec;
+use crate::record::Record;
+use crate::record::v1::StackBody;
 use crate::store::{StackQuery, StackRow};
-use kiln_template::Value;
 use std::sync::Arc;
 
 /// Conditions on stacks. All fields must match, each with any of its values; an empty list matches everything.
@@ -30,14 +30,10 @@ impl PostFilter {
     }
 
     fn matches(&self, stack: &StackRow) -> bool {
-        let body = codec::decode(&stack.body).ok();
-        let part = |name: &str| body.as_ref().and_then(Value::as_map).and_then(|it| it.get(name));
-        let is_disabled = !matches!(part("rollback"), Some(Value::Bool(true)));
-        let timeout = match part("timeout") {
-            Some(Value::Int(seconds)) => seconds.as_i64().and_then(|it| u64::try_from(it).ok()),
-            _ => None,
-        };
-        let timeout = timeout.map(|seconds| seconds / 60);
+        // A stack that cannot be read is found by its columns alone.
+        let Ok(body) = StackBody::decode(&stack.body) else { return false };
+        let is_disabled = !body.rollback;
+        let timeout = body.timeout_secs.map(|seconds| seconds / 60);
         let any = |is_empty: bool, found: bool| is_empty || found;
         any(self.disable_rollback.is_empty(), self.disable_rollback.contains(&is_disabled))
             && any(

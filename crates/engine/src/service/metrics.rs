@@ -125,7 +125,7 @@ impl Service {
                     ..AlarmQuery::new(&series.project)
                 };
                 let rows = self.store.alarms(&of_metric).await?;
-                rows.into_iter().map(Alarm::from_row).collect()
+                Alarm::readable(rows)
             }
         };
         Ok(found.into_iter().filter(|alarm| may_report_to(requester, alarm)).collect())
@@ -142,7 +142,7 @@ impl Service {
             Some(stack) => AlarmQuery { stack: Some(stack), ..AlarmQuery::new(project) },
             None => AlarmQuery { name: Some(name.into()), ..AlarmQuery::new(project) },
         };
-        Ok(self.store.alarms(&query).await?.into_iter().map(Alarm::from_row).collect())
+        Ok(Alarm::readable(self.store.alarms(&query).await?))
     }
 
     /// A page of samples, and where the next page begins if there is one.
@@ -153,7 +153,7 @@ impl Service {
     ) -> Result<(Vec<MetricSample>, Option<(Uuid, Time)>), RequestError> {
         let project = self.alarm_project(requester);
         let rows = self.store.alarms(&AlarmQuery::new(&project)).await?;
-        let alarms: Vec<Alarm> = rows.into_iter().map(Alarm::from_row).collect();
+        let alarms = Alarm::readable(rows);
         let mut page = SeriesQuery {
             project,
             namespace: query.namespace.clone(),
@@ -166,7 +166,7 @@ impl Service {
         loop {
             let rows = self.store.series(&page).await?;
             for row in &rows {
-                let series = row.series();
+                let series = row.series()?;
                 if !has_dimensions(&series, &query.dimensions) {
                     continue;
                 }
@@ -208,7 +208,8 @@ impl Service {
         let mut by_unit: BTreeMap<Option<Arc<str>>, Vec<Uuid>> = BTreeMap::new();
         loop {
             let rows = self.store.series(&page).await?;
-            for series in rows.iter().map(|row| row.series()) {
+            for row in &rows {
+                let series = row.series()?;
                 let is_unit = wanted.unit.is_none() || wanted.unit == series.unit;
                 if is_unit && series.dimensions == wanted.dimensions {
                     by_unit.entry(series.unit.clone()).or_default().push(series.id());

@@ -1,11 +1,13 @@
 //! Software configurations and deployments.
 
 use super::{ChangeTopic, RequestError, Requester, Service};
-use crate::codec;
 use crate::error_type::ErrorType;
 use crate::ids::Ids;
 use crate::objects::{ObjectKind, ObjectQuery, ObjectRow};
+use crate::record::v1::SoftwareBody;
+use crate::record::{Record, StoredMembers};
 use crate::runtime::{SystemIds, now};
+use crate::store::StoreError;
 use kiln_template::Value;
 use kiln_template::value::{Members, Secret};
 use std::sync::Arc;
@@ -33,12 +35,23 @@ pub struct SoftwareObject {
 }
 
 impl SoftwareObject {
-    fn from_row(row: ObjectRow) -> SoftwareObject {
-        let body = match codec::decode(&row.body) {
-            Ok(Value::Map(members)) => members,
-            _ => Arc::default(),
+    fn from_row(row: ObjectRow) -> Result<SoftwareObject, StoreError> {
+        let SoftwareBody { fields: StoredMembers(body) } = SoftwareBody::read(&row.body, row.id)?;
+        Ok(SoftwareObject { row, body })
+    }
+
+    /// The objects of rows; those that cannot be read are logged and left out.
+    fn readable(rows: Vec<ObjectRow>) -> Vec<SoftwareObject> {
+        let read = |row: ObjectRow| {
+            let object = SoftwareObject::from_row(row);
+            object.inspect_err(|error| tracing::error!(%error, "an object is left out")).ok()
         };
-        SoftwareObject { row, body }
+        rows.into_iter().filter_map(read).collect()
+    }
+
+    /// Writes what it holds into its row.
+    fn seal(&mut self) {
+        self.row.body = SoftwareBody { fields: StoredMembers(self.body.clone()) }.encode();
     }
 
     /// A field; null if it is missing.
@@ -121,13 +134,7 @@ impl Service {
         };
         match limit {
             Some(0) => Ok(Vec::new()),
-            _ => Ok(self
-                .store
-                .objects(&query)
-                .await?
-                .into_iter()
-                .map(SoftwareObject::from_row)
-                .collect()),
+            _ => Ok(SoftwareObject::readable(self.store.objects(&query).await?)),
         }
     }
 
@@ -207,8 +214,8 @@ impl Service {
         supplied: &Members,
     ) -> Result<(), RequestError> {
         check_kinds(supplied, &MAPS, &TEXTS)?;
-        let known =
-            self.store.object(ObjectKind::Deployment, id).await?.map(SoftwareObject::from_row);
+        let known = self.store.object(ObjectKind::Deployment, id).await?;
+        let known = known.map(SoftwareObject::from_row).transpose()?;
         let mut kept = match known {
             Some(kept) if kept.row.project != requester.project => {
                 return Err(no_deployment(&id.to_string()));
@@ -224,14 +231,10 @@ impl Service {
                 };
                 let limit = self.rules.max_deployments;
                 self.check_object_quota(requester, &query, limit, "deployments").await?;
-                SoftwareObject::from_row(new_row(
-                    id,
-                    ObjectKind::Deployment,
-                    requester,
-                    "",
-                    None,
-                    &Value::Null,
-                ))
+                SoftwareObject {
+                    row: new_row(id, ObjectKind::Deployment, requester, "", None),
+                    body: Arc::default(),
+                }
             }
         };
         if let Some(server) = supplied.get("server_id").and_then(Value::as_text) {
@@ -246,7 +249,7 @@ impl Service {
                 body.insert(name.into(), value.clone());
             }
         }
-        kept.row.body = codec::encode(&Value::Map(kept.body.clone()));
+        kept.seal();
         let server = kept.row.subject.clone();
         self.store.put_object(kept.row).await?;
         self.changes.tell(&ChangeTopic::Server(server));
@@ -278,7 +281,7 @@ impl Service {
                 .filter(|_| !requester.is_admin),
             ..ObjectQuery::new(ObjectKind::Deployment)
         };
-        let all = self.store.objects(&query).await?.into_iter().map(SoftwareObject::from_row);
+        let all = SoftwareObject::readable(self.store.objects(&query).await?).into_iter();
         Ok(all.filter(|it| sees_deployment(requester, it)).collect())
     }
 
@@ -293,7 +296,7 @@ impl Service {
             if let Some(id) = deployment.row.uses
                 && let Some(config) = self.store.object(ObjectKind::Config, id).await?
             {
-                configs.push(SoftwareObject::from_row(config));
+                configs.push(SoftwareObject::from_row(config)?);
             }
         }
         configs.sort_by_key(|it| kiln_template::print::plain(&it.get("name")));
@@ -320,7 +323,7 @@ impl Service {
             deployment.row.uses = Some(config.row.id);
         }
         deployment.row.updated = Some(now());
-        deployment.row.body = codec::encode(&Value::Map(deployment.body.clone()));
+        deployment.seal();
         self.store.put_object(deployment.row.clone()).await?;
         self.changes.tell(&ChangeTopic::Server(deployment.row.subject.clone()));
         Ok(deployment)
@@ -346,7 +349,7 @@ impl Service {
         id: &str,
     ) -> Result<Option<SoftwareObject>, RequestError> {
         let Ok(id) = Uuid::parse_str(id) else { return Ok(None) };
-        Ok(self.store.object(kind, id).await?.map(SoftwareObject::from_row))
+        Ok(self.store.object(kind, id).await?.map(SoftwareObject::from_row).transpose()?)
     }
 
     async fn create_object(
@@ -369,10 +372,13 @@ impl Service {
         uses: Option<Uuid>,
         body: Value,
     ) -> Result<SoftwareObject, RequestError> {
-        let row = new_row(id, kind, requester, subject, uses, &body);
-        self.store.put_object(row.clone()).await?;
-        self.changes.tell(&ChangeTopic::Server(row.subject.clone()));
-        Ok(SoftwareObject::from_row(row))
+        let body = Arc::new(body.as_map().cloned().unwrap_or_default());
+        let row = new_row(id, kind, requester, subject, uses);
+        let mut object = SoftwareObject { row, body };
+        object.seal();
+        self.store.put_object(object.row.clone()).await?;
+        self.changes.tell(&ChangeTopic::Server(object.row.subject.clone()));
+        Ok(object)
     }
 
     async fn check_object_quota(
@@ -450,7 +456,6 @@ fn new_row(
     requester: &Requester,
     subject: &str,
     uses: Option<Uuid>,
-    body: &Value,
 ) -> ObjectRow {
     ObjectRow {
         id,
@@ -460,7 +465,7 @@ fn new_row(
         uses,
         created: now(),
         updated: None,
-        body: codec::encode(body),
+        body: Vec::new(),
     }
 }
 

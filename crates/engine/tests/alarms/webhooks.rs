@@ -1,7 +1,7 @@
 //! Addresses that alarms tell: of changes, at least once, and only those that may be told.
 
 use super::*;
-use kiln_engine::alarms::{AlarmEvent, AlarmEventKind, Webhook, WebhookClient};
+use kiln_engine::alarms::{AlarmEventKind, Webhook, WebhookClient};
 use kiln_engine::error_type::ErrorType;
 use kiln_engine::objects::{ObjectKind, ObjectQuery, ObjectRow, Objects};
 
@@ -63,11 +63,7 @@ impl Site {
                 (events.len() >= count).then_some(events)
             })
             .await;
-        let body = |event: &AlarmEvent| kiln_engine::codec::decode(&event.body).unwrap();
-        events
-            .iter()
-            .map(|it| kiln_template::print::plain(&body(it).as_map().unwrap()["summary"]))
-            .collect()
+        events.iter().map(|it| it.details().unwrap().0.to_string()).collect()
     }
 }
 

@@ -332,7 +332,7 @@ impl World {
         let tree = Tree::load(self.config.clone(), rows, &text).unwrap();
         let mut owner = Owner::new(tree, lease.fence, self.now, &mut self.rng);
         for row in commands {
-            let command = Command::decode(&row.body).unwrap();
+            let command = Command::read(&row).unwrap();
             owner.input(Input::Command(row.id, Box::new(command)), self.now, &mut self.rng);
         }
         self.owner = Some(owner);

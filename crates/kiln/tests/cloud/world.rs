@@ -64,7 +64,13 @@ impl Drop for World {
 impl World {
     /// A cloud with some more arguments for `kiln dev`.
     pub(crate) async fn start(arguments: &[&str]) -> World {
-        let place = Place::with(&[]);
+        let world = World::open(Place::with(&[]), arguments).await;
+        world.furnish().await;
+        world
+    }
+
+    /// A cloud that is in a folder already, or an empty one.
+    pub(crate) async fn open(place: Place, arguments: &[&str]) -> World {
         let (process, lines) = launch(&place, &[&["--free-ports"], arguments].concat());
         let url = |name: &str| lines.get(name).cloned().unwrap_or_else(|| panic!("no {name}"));
         let orchestration = url("orchestration").replace("/PROJECT_ID", "");
@@ -85,7 +91,6 @@ impl World {
         };
         world.demo = world.login("demo", "demo").await;
         world.admin = world.login("admin", "admin").await;
-        world.furnish().await;
         world
     }
 

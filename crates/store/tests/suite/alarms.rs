@@ -290,7 +290,7 @@ pub(crate) async fn samples_add_up_whoever_adds_them(world: World) {
     let next = SeriesQuery { marker: Some(page[1].id), ..memory };
     let last = world.other.series(&next).await.unwrap();
     assert_eq!((page.len(), last.len()), (2, 1));
-    assert!(others.contains(&last[0]) && last[0].series().metric == "Memory".into());
+    assert!(others.contains(&last[0]) && last[0].series().unwrap().metric == "Memory".into());
 }
 
 pub(crate) async fn old_samples_and_history_are_dropped(world: World) {

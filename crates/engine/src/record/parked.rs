@@ -1,0 +1,147 @@
+//! Trees that cannot be read: they are shown as failed, with what to do, until an engine can read them.
+
+use crate::blueprint::{Recipe, Source};
+use crate::config::Config;
+use crate::failure::first_characters;
+use crate::ids::{CommandId, EventId};
+use crate::state::{Action, State, Status};
+use crate::store::{Batch, EventRow, Lease, StackRow, StoreError, TreeRows};
+use crate::time::Time;
+use crate::tree::{Env, Stack, Tree};
+use indexmap::IndexMap;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// How the reason of a parked stack begins.
+const PARKED: &str = "The records of this stack cannot be read";
+
+/// How the reason of a parked stack tells its former status.
+const WAS: &str = "It was ";
+
+/// The longest reason of an event.
+const LONGEST_REASON: usize = 255;
+
+/// Whether a root stack is shown as failed because its tree could not be read.
+pub(crate) fn is_parked(row: &StackRow) -> bool {
+    row.parent.is_none() && row.state.status == Status::Failed && row.reason.starts_with(PARKED)
+}
+
+/// The state of a parked stack that can be read again, and the reason for it.
+pub(crate) fn state_before_parking(
+    row: &StackRow,
+    action_under_way: Option<Action>,
+) -> (State, Arc<str>) {
+    let action = action_under_way.unwrap_or(row.state.action);
+    let was_complete = row.reason.contains(&format!("{WAS}{}", Status::Complete));
+    let (status, reason) = match action_under_way {
+        Some(_) => (Status::InProgress, format!("Stack {action} started")),
+        None if was_complete => {
+            (Status::Complete, format!("Stack {action} completed successfully"))
+        }
+        None => (Status::Failed, format!("Stack {action} failed")),
+    };
+    (State::new(action, status), reason.into())
+}
+
+/// Marks the root of a tree as failed, with an event, and leaves its body as it is: an engine that can read the tree
+/// goes on with it.
+pub(crate) fn parking_batch(
+    root: &StackRow,
+    last_event: u64,
+    lease: Lease,
+    error: &StoreError,
+    (id, now): (EventId, Time),
+) -> Batch {
+    let state = State::new(root.state.action, Status::Failed);
+    let advice = match error {
+        StoreError::Newer { .. } => "upgrade all engines",
+        _ => "restore the database from a backup, or run the version of Kiln that wrote it",
+    };
+    let what = match error {
+        StoreError::Damaged { what, why } => format!("{what}: {why}"),
+        StoreError::Newer { what, .. } => format!("{what} was written by a newer version"),
+        other => other.to_string(),
+    };
+    let before = root.state.status;
+    let reason = format!("{PARKED}, and nothing is done to it; {advice}. {WAS}{before}. ({what})");
+    let reason: Arc<str> = first_characters(&reason, LONGEST_REASON).into();
+    let event = EventRow {
+        id,
+        stack: root.id,
+        root: root.id,
+        number: last_event + 1,
+        time: now,
+        resource: root.name.clone(),
+        kind: "OS::Heat::Stack".into(),
+        physical_id: root.id.to_string().into(),
+        state,
+        reason: reason.clone(),
+        body: Vec::new(),
+    };
+    Batch {
+        root: root.id,
+        fence: lease.fence,
+        contents: Vec::new(),
+        recipes: Vec::new(),
+        dropped_recipes: Vec::new(),
+        stacks: vec![StackRow { state, reason, ..root.clone() }],
+        resources: Vec::new(),
+        dropped_resources: Vec::new(),
+        snapshots: Vec::new(),
+        dropped_snapshots: Vec::new(),
+        events: vec![event],
+        done: Vec::new(),
+        has_work: true,
+    }
+}
+
+impl Tree {
+    /// Takes a command out of the queue that cannot be carried out, with an event that says why.
+    pub(crate) fn refuse_command(&mut self, env: &mut Env<'_>, id: CommandId, why: &str) {
+        self.changes.done.push(id);
+        let reason =
+            format!("A request could not be read and was not carried out; send it again. ({why})");
+        let reason = first_characters(&reason, LONGEST_REASON).to_owned();
+        let state = State::new(Action::Signal, Status::Failed);
+        self.stack_event(env, self.root_key(), state, &reason);
+    }
+}
+
+/// A tree of which no more than the columns of the root stack can be read, to be shown.
+pub(crate) fn placeholder_tree(config: Arc<Config>, rows: &TreeRows) -> Option<Tree> {
+    let row = rows.stacks.first()?;
+    let mut tree = Tree::empty(config, row.id, row.project.clone(), row.user_name.clone());
+    tree.next_event = rows.last_event;
+    tree.stacks.push(Some(Stack {
+        id: row.id,
+        name: row.name.clone(),
+        parent_resource: None,
+        parent_resource_id: None,
+        depth: 0,
+        state: row.state,
+        reason: row.reason.clone(),
+        created: row.created,
+        updated: row.updated,
+        deleted: row.deleted,
+        tags: row.tags.clone(),
+        timeout: None,
+        is_rolled_back: false,
+        recipe: Arc::new(Recipe {
+            id: row.recipe,
+            template: Source::Nothing,
+            files: Arc::default(),
+            environment: Arc::default(),
+            parameters: Arc::default(),
+            aliases: Vec::new(),
+            forbidden: Arc::default(),
+            author: Arc::default(),
+        }),
+        previous: None,
+        resources: BTreeMap::new(),
+        by_name: IndexMap::new(),
+        busy: 0,
+        blueprint: None,
+        traversal: None,
+    }));
+    Some(tree)
+}

@@ -1,0 +1,316 @@
+//! A tree and its rows.
+
+use super::conversions::{ids, resource_ids};
+use super::v1::names::Word;
+use super::v1::{CredentialBody, DefinitionBody, OperationBody, ResourceBody, StackBody};
+use super::value::{Id, Stored, StoredMembers};
+use super::{Record, Unreadable};
+use crate::blueprint::Recipe;
+use crate::config::Config;
+use crate::ids::{RecipeId, ResourceId, SnapshotId, StackId};
+use crate::machine::Traversal;
+use crate::snapshot::Snapshot;
+use crate::store::{Hash, ResourceRow, StackRow, StoreError, TreeRows};
+use crate::tree::{OpId, Resource, Slot, Stack, StackKey, Tree};
+use indexmap::IndexMap;
+use kiln_cloud::Credential;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+// --- writing ---
+
+impl Tree {
+    pub(crate) fn stack_row(&self, key: StackKey) -> StackRow {
+        let stack = self.stack(key);
+        let mut body = StackBody {
+            parent_resource: stack.parent_resource_id.map(|id| Id(id.0)),
+            timeout_secs: stack.timeout.map(|timeout| timeout.as_secs()),
+            rollback: stack.is_rolled_back,
+            traversal: stack.traversal.as_ref().map(|traversal| traversal.to_record()),
+            ..StackBody::default()
+        };
+        if stack.id == self.root {
+            let has_credential = *self.credential != Credential::default();
+            body.credential = has_credential.then(|| CredentialBody::from(&*self.credential));
+            body.users_project = self.users.clone();
+            body.to_revoke = self.to_revoke.iter().map(|it| CredentialBody::from(&**it)).collect();
+        }
+        StackRow {
+            id: stack.id,
+            root: self.root,
+            parent: stack.parent_resource.map(|(parent, _)| self.stack(parent).id),
+            project: self.project.clone(),
+            name: stack.name.clone(),
+            user_name: self.user_name.clone(),
+            state: stack.state,
+            reason: stack.reason.clone(),
+            created: stack.created,
+            updated: stack.updated,
+            deleted: stack.deleted,
+            tags: stack.tags.clone(),
+            recipe: stack.recipe.id,
+            previous: stack.previous.as_ref().map(|recipe| recipe.id),
+            body: body.encode(),
+        }
+    }
+
+    pub(crate) fn resource_row(&self, slot: Slot) -> ResourceRow {
+        let resource = self.resource(slot);
+        let body = ResourceBody {
+            definition: resource.definition.as_deref().map(DefinitionBody::from),
+            data: StoredMembers(resource.data.clone()),
+            metadata: Stored(resource.metadata.clone()),
+            shown: Stored(resource.remote.clone()),
+            requires: ids(&resource.requires),
+            replaces: resource.replaces.map(|id| Id(id.0)),
+            replaced_by: resource.replaced_by.map(|id| Id(id.0)),
+            nested_stack: resource.child.map(|child| Id(self.stack(child).id.0)),
+            doubtful: resource.is_doubtful,
+            half_done: resource.is_half_done,
+            wanted_size: resource.wanted_size.map(|size| size as u64),
+            cooldown: resource.cooldown.as_ref().map(Into::into),
+            hook: resource.hook.map(Word),
+            cleared_hooks: resource.cleared.iter().copied().map(Word).collect(),
+            operation: resource.op.as_deref().map(OperationBody::from),
+        };
+        ResourceRow {
+            id: resource.id,
+            stack: match resource.copy_of {
+                Some(snapshot) => StackId(snapshot.0),
+                None => self.stack(resource.stack).id,
+            },
+            root: self.root,
+            number: resource.number,
+            name: resource.name.clone(),
+            kind: resource.type_name.clone(),
+            state: resource.state,
+            reason: resource.reason.clone(),
+            physical_id: resource.physical_id.clone(),
+            created: resource.created,
+            updated: resource.updated,
+            body: body.encode(),
+        }
+    }
+}
+
+// --- loading ---
+
+/// The recipes of a tree.
+type Recipes = IndexMap<RecipeId, Arc<Recipe>>;
+
+impl Tree {
+    /// The tree that rows tell of; `text` gives the texts that recipes name.
+    pub fn load(
+        config: Arc<Config>,
+        rows: TreeRows,
+        text: &dyn Fn(Hash) -> Option<Arc<str>>,
+    ) -> Result<Tree, StoreError> {
+        let Some(root) = rows.stacks.first() else {
+            let why = "it has no stacks".into();
+            return Err(StoreError::Damaged { what: "a tree".into(), why });
+        };
+        let mut recipes = Recipes::new();
+        for row in &rows.recipes {
+            recipes.insert(row.id, Arc::new(Recipe::of_row(row, text)?));
+        }
+        let (project, user_name) = (root.project.clone(), root.user_name.clone());
+        let mut tree = Tree::empty(config, root.id, project, user_name);
+        tree.next_event = rows.last_event;
+        let mut keys = BTreeMap::new();
+        let mut holders = BTreeMap::new();
+        for row in &rows.stacks {
+            let body = StackBody::read(&row.body, row.id)?;
+            let key = StackKey(tree.stacks.len() as u32);
+            keys.insert(row.id, key);
+            if let Some(holder) = body.parent_resource {
+                holders.insert(ResourceId(holder.0), key);
+            }
+            let stack = tree.load_stack(row, body, &recipes);
+            let stack = stack.map_err(|error| error.of(StackBody::NAME, row.id))?;
+            tree.active_traversals += usize::from(stack.traversal.is_some());
+            tree.stacks.push(Some(stack));
+        }
+        for row in rows.snapshots {
+            tree.snapshots.insert(row.id, Snapshot::of_row(row)?);
+        }
+        tree.load_resources(rows.resources, &keys, &holders)?;
+        Ok(tree)
+    }
+
+    fn load_stack(
+        &mut self,
+        row: &StackRow,
+        body: StackBody,
+        recipes: &Recipes,
+    ) -> Result<Stack, Unreadable> {
+        let recipe = |id: RecipeId| {
+            let missing = || Unreadable::malformed(format!("its recipe {id} is not there"));
+            recipes.get(&id).cloned().ok_or_else(missing)
+        };
+        if row.id == self.root {
+            self.credential = Arc::new(body.credential.map(Into::into).unwrap_or_default());
+            self.to_revoke = body.to_revoke.into_iter().map(|it| Arc::new(it.into())).collect();
+            self.users = body.users_project;
+        }
+        let traversal = body.traversal.map(|traversal| Box::new(Traversal::from_record(traversal)));
+        let (mut state, mut reason) = (row.state, row.reason.clone());
+        if super::is_parked(row) {
+            // The tree could not be read before, and goes on from where it was.
+            let under_way = traversal.as_ref().map(|traversal| traversal.action);
+            (state, reason) = super::state_before_parking(row, under_way);
+            self.changes.stacks.insert(StackKey(self.stacks.len() as u32));
+        }
+        Ok(Stack {
+            id: row.id,
+            name: row.name.clone(),
+            parent_resource: None,
+            parent_resource_id: body.parent_resource.map(|id| ResourceId(id.0)),
+            depth: 0,
+            state,
+            reason,
+            created: row.created,
+            updated: row.updated,
+            deleted: row.deleted,
+            tags: row.tags.clone(),
+            timeout: body.timeout_secs.map(Duration::from_secs),
+            is_rolled_back: body.rollback,
+            recipe: recipe(row.recipe)?,
+            previous: row.previous.map(recipe).transpose()?,
+            resources: BTreeMap::new(),
+            by_name: IndexMap::new(),
+            busy: 0,
+            blueprint: None,
+            traversal,
+        })
+    }
+
+    pub(crate) fn empty(
+        config: Arc<Config>,
+        root: StackId,
+        project: Arc<str>,
+        user_name: Arc<str>,
+    ) -> Tree {
+        Tree {
+            config,
+            root,
+            project,
+            user_name,
+            credential: Arc::default(),
+            users: None,
+            to_revoke: Vec::new(),
+            stacks: Vec::new(),
+            resources: Vec::new(),
+            free_slots: Vec::new(),
+            snapshots: BTreeMap::new(),
+            copies: BTreeMap::new(),
+            resource_count: 0,
+            ops: BTreeMap::new(),
+            next_op: 0,
+            next_number: 0,
+            next_event: 0,
+            templates: Default::default(),
+            timers: BTreeSet::new(),
+            changes: Default::default(),
+            outbox: Default::default(),
+            activity: Default::default(),
+            next_traversal: 0,
+            active_traversals: 0,
+            queue: Default::default(),
+            effects: Vec::new(),
+            observed: Default::default(),
+            missing: None,
+        }
+    }
+
+    /// Adds resources of the root to a tree without nested stacks.
+    pub(crate) fn add_rows(&mut self, rows: Vec<ResourceRow>) -> Result<(), StoreError> {
+        let keys = BTreeMap::from([(self.root, self.root_key())]);
+        self.load_resources(rows, &keys, &BTreeMap::new())
+    }
+
+    fn load_resources(
+        &mut self,
+        rows: Vec<ResourceRow>,
+        keys: &BTreeMap<StackId, StackKey>,
+        holders: &BTreeMap<ResourceId, StackKey>,
+    ) -> Result<(), StoreError> {
+        for row in rows {
+            // Only what is in the other columns may have been read.
+            let body = match row.body.as_slice() {
+                [] => ResourceBody::default(),
+                body => ResourceBody::read(body, row.id)?,
+            };
+            let snapshot = Some(SnapshotId(row.stack.0));
+            let copy_of = snapshot.filter(|id| self.snapshots.contains_key(id));
+            let stack = keys.get(&row.stack).copied().or(copy_of.map(|_| self.root_key()));
+            let Some(stack) = stack else { continue };
+            let id = row.id;
+            let child = holders.get(&id).copied();
+            let loaded = self.load_resource(row, body, stack, copy_of, child);
+            loaded.map_err(|error| error.of(ResourceBody::NAME, id))?;
+        }
+        for key in (0..self.stacks.len() as u32).map(StackKey) {
+            // Every stack comes after the one it is nested in.
+            if let Some((parent, _)) = self.stack(key).parent_resource {
+                self.stack_mut(key).depth = self.stack(parent).depth + 1;
+            }
+            self.sort_candidates(key);
+        }
+        Ok(())
+    }
+
+    fn load_resource(
+        &mut self,
+        row: ResourceRow,
+        body: ResourceBody,
+        stack: StackKey,
+        copy_of: Option<SnapshotId>,
+        child: Option<StackKey>,
+    ) -> Result<(), Unreadable> {
+        self.next_number = self.next_number.max(row.number + 1);
+        self.next_op += 1;
+        let id = OpId(self.next_op);
+        let op = body.operation.map(|operation| operation.into_operation(id)).transpose()?;
+        let has_op = op.is_some();
+        let size = |size| {
+            usize::try_from(size).map_err(|_| Unreadable::malformed("its size is too large"))
+        };
+        let slot = self.insert_resource(Resource {
+            id: row.id,
+            stack,
+            number: row.number,
+            name: row.name,
+            type_name: row.kind,
+            state: row.state,
+            reason: row.reason,
+            physical_id: row.physical_id,
+            created: row.created,
+            updated: row.updated,
+            definition: body.definition.map(|definition| Arc::new(definition.into())),
+            data: body.data.0,
+            metadata: body.metadata.0,
+            remote: body.shown.0,
+            requires: resource_ids(&body.requires),
+            replaces: body.replaces.map(|id| ResourceId(id.0)),
+            replaced_by: body.replaced_by.map(|id| ResourceId(id.0)),
+            copy_of,
+            child,
+            is_doubtful: body.doubtful,
+            is_half_done: body.half_done,
+            wanted_size: body.wanted_size.map(size).transpose()?,
+            cooldown: body.cooldown.map(Into::into),
+            hook: body.hook.map(|hook| hook.0),
+            cleared: body.cleared_hooks.iter().map(|hook| hook.0).collect(),
+            op: op.map(Box::new),
+        });
+        if has_op {
+            self.ops.insert(id, slot);
+            self.stack_mut(stack).busy += 1;
+        }
+        if let Some(child) = child {
+            self.stack_mut(child).parent_resource = Some((stack, slot));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,170 @@
+//! Resources and the operations under way on them.
+
+use super::names::Word;
+use super::{is_false, is_zero};
+use crate::record::value::{Id, Stored, StoredMembers};
+use crate::state::Action;
+use kiln_template::environment::Hook;
+use kiln_template::template::DeletionPolicy;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// What a resource has besides its columns.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ResourceBody {
+    /// What it was last brought to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) definition: Option<DefinitionBody>,
+    /// What its type keeps.
+    #[serde(default, skip_serializing_if = "StoredMembers::is_empty")]
+    pub(crate) data: StoredMembers,
+    #[serde(default, skip_serializing_if = "Stored::is_null")]
+    pub(crate) metadata: Stored,
+    /// What its service showed of its object.
+    #[serde(default, skip_serializing_if = "Stored::is_null")]
+    pub(crate) shown: Stored,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) requires: Vec<Id>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) replaces: Option<Id>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) replaced_by: Option<Id>,
+    /// The nested stack.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) nested_stack: Option<Id>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) doubtful: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) half_done: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) wanted_size: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cooldown: Option<CooldownBody>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) hook: Option<Word<Hook>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) cleared_hooks: Vec<Word<Hook>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) operation: Option<OperationBody>,
+}
+
+/// A definition without functions.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DefinitionBody {
+    #[serde(rename = "type")]
+    pub(crate) type_name: Arc<str>,
+    #[serde(default, skip_serializing_if = "StoredMembers::is_empty")]
+    pub(crate) properties: StoredMembers,
+    #[serde(default, skip_serializing_if = "Stored::is_null")]
+    pub(crate) metadata: Stored,
+    #[serde(default, skip_serializing_if = "Stored::is_null")]
+    pub(crate) update_policy: Stored,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) deletion_policy: Option<Word<DeletionPolicy>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) depends_on: Vec<Arc<str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) external_id: Option<Arc<str>>,
+}
+
+/// How long a group is left alone after it was scaled, and what was done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CooldownBody {
+    pub(crate) micros: u64,
+    pub(crate) reason: String,
+}
+
+/// An operation under way.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OperationBody {
+    pub(crate) kind: OperationName,
+    pub(crate) action: Word<Action>,
+    /// What the resource is to become.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) target: Option<DefinitionBody>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) requires: Vec<Id>,
+    #[serde(default, skip_serializing_if = "StoredMembers::is_empty")]
+    pub(crate) drifted: StoredMembers,
+    /// The steps in the order they were begun.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) journal: Vec<(Arc<str>, StepBody)>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) failures: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) first_failure: Option<ErrorBody>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) pause: Option<PauseBody>,
+    /// Whether the stack's present traversal waits for it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) awaited: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) snapshot: Option<Id>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) keeps_copy: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) last_stage: bool,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) stage_pause_micros: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) stages: u32,
+}
+
+/// What an operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum OperationName {
+    Create,
+    Update,
+    Delete,
+    Check,
+    /// The object is read for what outputs say of it.
+    Refresh,
+    Suspend,
+    Resume,
+    Snapshot,
+    /// A copy of the object is removed.
+    DeleteSnapshot,
+    /// It is found out whether there is an object.
+    ResolveDoubt,
+    /// The object is compared with what it was made to be.
+    Observe,
+}
+
+/// How far a step of an operation is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub(crate) enum StepBody {
+    Begun,
+    Replied {
+        status: u16,
+        /// The body of the reply, as JSON.
+        body: String,
+    },
+    Refused,
+    Settled,
+    /// A wait ends then, in microseconds since 1970.
+    Until(i64),
+}
+
+/// What an operation failed with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ErrorBody {
+    pub(crate) class: Arc<str>,
+    pub(crate) message: String,
+}
+
+/// What a paused operation waits for, in microseconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum PauseBody {
+    /// The next attempt.
+    Retry(i64),
+    /// The next stage of a group's update.
+    Stage(i64),
+}

@@ -1,0 +1,91 @@
+//! What can go wrong inside, and what the engine is told of it.
+
+use crate::keys::KeyError;
+use kiln_engine::store::StoreError;
+
+/// Why a piece of work on the database was not done.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DbError {
+    /// The database cannot be reached, or refuses.
+    #[error(transparent)]
+    Sql(sqlx::Error),
+    /// There is no room for what was to be written.
+    #[error(
+        "{0}; nothing is lost, and work goes on as soon as there is room: make some on the database's disk"
+    )]
+    Full(#[source] sqlx::Error),
+    /// A stored value cannot be understood.
+    #[error("{what}: {why}")]
+    Damaged { what: String, why: String },
+    /// The keys cannot be used.
+    #[error(transparent)]
+    Keys(KeyError),
+}
+
+impl DbError {
+    /// Whether the same work may succeed if it is done again at once: another transaction was in its way.
+    pub(crate) fn is_conflict(&self) -> bool {
+        // Serialization failure and deadlock; MariaDB reports both under the first.
+        matches!(self, DbError::Sql(sqlx::Error::Database(error))
+            if matches!(error.code().as_deref(), Some("40001" | "40P01")))
+    }
+
+    /// Whether a row with the same key is there already.
+    pub(crate) fn is_duplicate(&self) -> bool {
+        matches!(self, DbError::Sql(sqlx::Error::Database(error)) if error.is_unique_violation())
+    }
+}
+
+/// Whether there is no room for what was to be written.
+fn is_full(error: &sqlx::Error) -> bool {
+    // SQLite, PostgreSQL, and MariaDB's full disk and full table.
+    matches!(error, sqlx::Error::Database(error)
+        if matches!(error.code().as_deref(), Some("13" | "53100"))
+            || error.message().contains("is full"))
+}
+
+impl From<sqlx::Error> for DbError {
+    fn from(error: sqlx::Error) -> DbError {
+        match error {
+            sqlx::Error::ColumnDecode { index, source } => DbError::Damaged {
+                what: format!("a value in column {index}"),
+                why: source.to_string(),
+            },
+            error if is_full(&error) => DbError::Full(error),
+            error => DbError::Sql(error),
+        }
+    }
+}
+
+impl From<DbError> for StoreError {
+    fn from(error: DbError) -> StoreError {
+        match error {
+            DbError::Damaged { what, why } => StoreError::Damaged { what, why },
+            error => StoreError::Unavailable(Box::new(error)),
+        }
+    }
+}
+
+/// Does a piece of work again while other transactions are in its way.
+macro_rules! retry_conflicts {
+    ($work:expr) => {{
+        let mut attempts = 1;
+        loop {
+            match $work.await {
+                Err(error) if error.is_conflict() && attempts < $crate::error::MAX_ATTEMPTS => {
+                    tracing::debug!(%error, attempts, "another transaction was in the way");
+                    attempts += 1;
+                }
+                Err(error) if error.is_conflict() => {
+                    tracing::warn!(%error, attempts, "other transactions are in the way again and again");
+                    break Err(error);
+                }
+                outcome => break outcome,
+            }
+        }
+    }};
+}
+pub(crate) use retry_conflicts;
+
+/// How often a piece of work is tried.
+pub(crate) const MAX_ATTEMPTS: u32 = 20;
