@@ -1,17 +1,17 @@
-"""What is in the cloud from the start: people, a catalogue, an image, flavors, a network to the outside."""
+"""The initial content: users, a catalogue, an image, flavors and an external network."""
 import json
 import urllib.error
 import urllib.request
-from place import CLOUDS, PASSWORD, REGION, Trouble, say, url
+from layout import CLOUDS, PASSWORD, REGION, SetupError, report, url
 
-# Who there is: name, project, roles.
-PEOPLE = (
+# The users: name, project, roles.
+USERS = (
     ("admin", "admin", ("admin",)),
     ("demo", "demo", ("member",)),
     *((name, "service", ("admin", "service")) for name in (
         "kiln", "glance", "placement", "nova", "neutron", "cinder")),
 )
-# Type, name and address of each service.
+# Type, name and URL of each service.
 CATALOGUE = (
     ("image", "glance", url("glance")),
     ("placement", "placement", url("placement")),
@@ -24,7 +24,7 @@ FLAVORS = (("m1.tiny", 512, 1, 1), ("m1.small", 2048, 20, 1), ("m1.medium", 4096
 
 
 class Session:
-    """The administrator, logged in."""
+    """A session of the administrator."""
 
     def __init__(self):
         who = {"name": "admin", "domain": {"id": "default"}}
@@ -36,7 +36,7 @@ class Session:
         self.token = headers["X-Subject-Token"]
 
     def send(self, method, address, body=None, kind="application/json"):
-        """Sends a request; gives the body of the answer and its headers."""
+        """Send a request and return the body and the headers of the response."""
         raw = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
         headers = {"Content-Type": kind, **({"X-Auth-Token": self.token} if self.token else {})}
         request = urllib.request.Request(address, raw, headers, method=method)
@@ -44,29 +44,29 @@ class Session:
             with urllib.request.urlopen(request, timeout=120) as answer:
                 text = answer.read()
                 return (json.loads(text) if text else None), answer.headers
-        except urllib.error.HTTPError as refused:
-            said = refused.read().decode(errors="replace")[:500]
-            raise Trouble(f"{method} {address} is refused with {refused.code}: {said}") from None
+        except urllib.error.HTTPError as error:
+            message = error.read().decode(errors="replace")[:500]
+            raise SetupError(f"{method} {address} returned status {error.code}: {message}") from None
 
     def found(self, address, many, **fields):
-        """The first object with these fields."""
+        """Return the first object with these fields."""
         objects, _ = self.send("GET", address)
         return next((it for it in objects[many] if fields.items() <= it.items()), None)
 
-    def ensure(self, address, one, look=("name",), many=None, **fields):
-        """An object: the one that is there, or a new one."""
-        sought = {name: fields[name] for name in look}
+    def ensure(self, address, one, keys=("name",), many=None, **fields):
+        """Return the existing object, or create it."""
+        sought = {name: fields[name] for name in keys}
         there = self.found(address, many or f"{one}s", **sought)
         return there or self.send("POST", address, {one: fields})[0][one]
 
 
 def write():
-    """Lets people in, lists the services, and writes down how to come in."""
+    """Create the users and the catalogue, and write clouds.yaml."""
     admin = Session()
     identity = url("keystone", "/v3")
     roles = {name: admin.ensure(f"{identity}/roles", "role", name=name)["id"]
              for name in ("admin", "member", "service")}
-    for name, project, theirs in PEOPLE:
+    for name, project, theirs in USERS:
         project = admin.ensure(f"{identity}/projects", "project", name=project, domain_id="default")
         user = admin.ensure(f"{identity}/users", "user", ("name", "domain_id"), name=name,
                             password=PASSWORD, domain_id="default")
@@ -78,21 +78,21 @@ def write():
             admin.ensure(f"{identity}/endpoints", "endpoint", ("service_id", "interface", "url"),
                          service_id=service["id"], interface=interface, url=address, region_id=REGION)
     entries = {name: {"auth": credentials(name, project), "region_name": REGION}
-               for name, project, _ in PEOPLE if name in ("admin", "demo", "kiln")}
-    # What is JSON is YAML, too.
+               for name, project, _ in USERS if name in ("admin", "demo", "kiln")}
+    # JSON is also YAML.
     CLOUDS.write_text(json.dumps({"clouds": entries}, indent=2) + "\n")
     CLOUDS.chmod(0o600)
 
 
 def credentials(name, project):
-    """How somebody logs in."""
+    """Return the credentials of a user."""
     return {"auth_url": url("keystone", "/v3"), "username": name, "password": PASSWORD,
             "project_name": project, "user_domain_name": "Default", "project_domain_name": "Default"}
 
 
 def furnish():
-    """Puts into the cloud what stacks need."""
-    say("an image, flavors, a network to the outside")
+    """Create the objects that stacks need."""
+    report("an image, flavors, a network to the outside")
     admin = Session()
     images = url("glance", "/v2/images")
     if not admin.found(images, "images", name="cirros", status="active"):
@@ -115,10 +115,10 @@ def furnish():
 
 
 def variables(name):
-    """The variables that let clients and our tests in."""
+    """Return the environment variables for clients and tests."""
     entries = json.loads(CLOUDS.read_text())["clouds"]
     if name not in entries:
-        raise Trouble(f"There is no cloud {name}; there are {', '.join(entries)}.")
+        raise SetupError(f"Unknown cloud {name}; known clouds: {', '.join(entries)}.")
     auth = {f"OS_{key.upper()}": value for key, value in entries[name]["auth"].items()}
     auth.update({"OS_REGION_NAME": REGION, "OS_IDENTITY_API_VERSION": "3", "KILN_OPENSTACK": CLOUDS})
     return "\n".join(f"export {key}='{value}'" for key, value in auth.items())

@@ -1,7 +1,7 @@
-"""The ground that the services stand on: a database, a broker, a cache, each our own."""
+"""The backing services: a database, a broker and a cache."""
 import getpass
 import subprocess
-from place import CONF, DATA, HOST, PASSWORD, PORTS, Trouble
+from layout import CONF, DATA, HOST, PASSWORD, PORTS, SetupError
 from process import environment, run, start, wait_for_port
 
 NAMES = ("mariadb", "epmd", "rabbitmq", "memcached")
@@ -9,7 +9,7 @@ DATABASES = ("keystone", "glance", "placement", "nova_api", "nova", "nova_cell0"
 
 
 def start_all():
-    """Starts all of them."""
+    """Start all backing services."""
     start_mariadb()
     start_rabbitmq()
     start("memcached", "memcached", "-u", getpass.getuser(), "-l", HOST, "-p", PORTS["memcached"],
@@ -22,12 +22,12 @@ def start_all():
 
 
 def start_mariadb():
-    """What is committed need not survive the machine: it is much faster so."""
+    """Start MariaDB. Commits need not survive a crash of the machine, which makes it much faster."""
     folder, user = DATA / "mariadb", f"--user={getpass.getuser()}"
     if not (folder / "mysql").exists():
         run("mariadb", "mariadb-install-db", "--no-defaults", user, f"--datadir={folder}",
             "--auth-root-authentication-method=normal", "--skip-test-db")
-    # The socket's path counts from the folder: a whole one may be longer than paths of sockets can be.
+    # The path of the socket is relative to the data directory, because an absolute one may be too long.
     start("mariadb", "mariadbd", "--no-defaults", user, f"--datadir={folder}",
           "--socket=socket", f"--bind-address={HOST}", f"--port={PORTS['mariadb']}",
           "--max-connections=500", "--skip-log-bin", "--innodb-buffer-pool-size=256M",
@@ -35,7 +35,7 @@ def start_mariadb():
 
 
 def start_rabbitmq():
-    """The guest may come in: nobody but this machine can be one."""
+    """Start RabbitMQ. The user guest is allowed, because only this machine can connect."""
     folder = DATA / "rabbitmq"
     (folder / "log").mkdir(parents=True, exist_ok=True)
     conf = CONF / "rabbitmq.conf"
@@ -55,10 +55,10 @@ def start_rabbitmq():
 
 
 def sql(text, *options):
-    """What the database answers."""
+    """Run a statement and return its output."""
     command = ["mariadb", "--no-defaults", "--protocol=tcp", f"--host={HOST}",
                f"--port={PORTS['mariadb']}", "--user=root", "--skip-column-names", "--batch", *options]
     ended = subprocess.run(command, input=text, env=environment(), text=True, capture_output=True)
     if ended.returncode:
-        raise Trouble(f"The database refuses: {ended.stderr.strip()}")
+        raise SetupError(f"The database rejected the statement: {ended.stderr.strip()}")
     return ended.stdout.strip()

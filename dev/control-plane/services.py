@@ -1,8 +1,8 @@
-"""The services of OpenStack: their tables, their processes, in the order in which they need each other."""
+"""The services of OpenStack: their databases and processes, in the order of their dependencies."""
 from concurrent.futures import ThreadPoolExecutor
 import clouds
 import settings
-from place import CONF, HYPERVISORS, PASSWORD, REGION, VENV, database, say, url
+from layout import CONF, HYPERVISORS, PASSWORD, REGION, VENV, database, report, url
 from process import run, start, start_api, wait, wait_for_api
 from servers import sql
 
@@ -12,11 +12,11 @@ NAMES = (*APIS, "nova-conductor", "nova-scheduler", *(f"nova-{host}" for host in
 
 
 def start_identity():
-    """Starts Keystone with an administrator."""
+    """Start Keystone with an administrator."""
     settings.write()
     manage = (VENV / "bin/keystone-manage", "--config-file", CONF / "keystone.conf")
     if not (CONF / "keystone.ready").exists():
-        say("making keystone")
+        report("setting up keystone")
         (CONF / "fernet-keys").mkdir(mode=0o700, exist_ok=True)
         (CONF / "credential-keys").mkdir(mode=0o700, exist_ok=True)
         run("keystone-manage", *manage, "db_sync")
@@ -33,7 +33,7 @@ def start_identity():
 
 
 def start_others():
-    """Starts everything else, and puts into it what stacks need."""
+    """Start all other services and create the objects that stacks need."""
     make_tables()
     nova, cinder = CONF / "nova/controller.conf", CONF / "cinder/cinder.conf"
     start_api("placement", "placement.wsgi.api", OS_PLACEMENT_CONFIG_DIR=str(CONF / "placement"))
@@ -58,7 +58,7 @@ def start_others():
 
 
 def make_tables():
-    """Has each service make its tables, two at a time, once."""
+    """Create the tables of each service once, two services at a time."""
     def manage(program, *words):
         return (VENV / "bin" / program, "--config-file", *words)
     nova = CONF / "nova/controller.conf"
@@ -79,7 +79,7 @@ def make_tables():
         for name, command in chain:
             done = CONF / f"{name}.tables"
             if not done.exists():
-                say(f"making the tables of {name}")
+                report(f"creating the tables of {name}")
                 run(f"{name}-tables", *command)
                 done.touch()
     with ThreadPoolExecutor() as pool:
@@ -88,14 +88,14 @@ def make_tables():
 
 
 def wait_for_workers():
-    """Waits until hypervisors and the keeper of volumes have reported, and the scheduler knows them."""
+    """Wait until the hypervisors and cinder-volume have reported, and the scheduler knows them."""
     def seen(base, time, program, count):
         text = (f"SELECT count(DISTINCT host) FROM {base}.services WHERE `binary`='{program}' AND "
                 f"deleted=0 AND {time} > utc_timestamp() - interval 30 second")
         return int(sql(text)) >= count
-    wait("a report of the hypervisors", f"nova-{HYPERVISORS[-1]}",
+    wait("the first report of the hypervisors", f"nova-{HYPERVISORS[-1]}",
          lambda: seen("nova", "last_seen_up", "nova-compute", len(HYPERVISORS)))
-    wait("a report of the keeper of volumes", "cinder-volume",
+    wait("the first report of cinder-volume", "cinder-volume",
          lambda: seen("cinder", "updated_at", "cinder-volume", 1))
     known = sql("SELECT host FROM nova_api.host_mappings").split()
     if not set(HYPERVISORS) <= set(known):

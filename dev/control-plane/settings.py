@@ -1,10 +1,10 @@
-"""The services' configuration files."""
-from place import (BROKER, CONF, DATA, HOST, HYPERVISORS, PASSWORD, PIDS, PORTS, REGION, VENV, database,
+"""The configuration files of the services."""
+from layout import (BROKER, CONF, DATA, HOST, HYPERVISORS, PASSWORD, PIDS, PORTS, REGION, VENV, database,
                    url)
 
 
 def write():
-    """Writes all of them."""
+    """Write all configuration files."""
     keystone()
     glance()
     placement()
@@ -14,7 +14,7 @@ def write():
 
 
 def ini(name, sections):
-    """Writes a file: sections of options."""
+    """Write a file with sections of options."""
     lines = []
     for section, options in sections.items():
         lines += [f"[{section}]", *(f"{key} = {value}" for key, value in options.items()), ""]
@@ -25,14 +25,14 @@ def ini(name, sections):
 
 
 def data(*names):
-    """A folder for what a service keeps."""
+    """Create the data directory of a service."""
     folder = DATA.joinpath(*names)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 def login(user):
-    """How a service logs in as one of the users that are for services."""
+    """Return the credentials of a service user."""
     return {
         "auth_type": "password", "auth_url": url("keystone"), "username": user,
         "password": PASSWORD, "project_name": "service", "user_domain_id": "default",
@@ -41,7 +41,7 @@ def login(user):
 
 
 def usual(user, base):
-    """What every service needs to hear."""
+    """Return the options that every service needs."""
     return {
         "database": {"connection": database(base), "max_pool_size": 5, "max_overflow": 40},
         "keystone_authtoken": {
@@ -55,7 +55,7 @@ def usual(user, base):
 
 
 def keystone():
-    """Identity."""
+    """Configure Keystone."""
     ini("keystone.conf", {
         "database": {"connection": database("keystone")},
         "token": {"provider": "fernet", "expiration": 14400},
@@ -68,7 +68,7 @@ def keystone():
 
 
 def glance():
-    """Images, in files."""
+    """Configure Glance, with images in files."""
     paste = VENV / "etc/glance/glance-api-paste.ini"
     ini("glance/glance-api.conf", {
         "DEFAULT": {"enabled_backends": "files:file", "transport_url": BROKER,
@@ -83,7 +83,7 @@ def glance():
 
 
 def placement():
-    """What hypervisors have, and who uses it."""
+    """Configure Placement."""
     base = {"connection": database("placement"), "max_pool_size": 5, "max_overflow": 40}
     ini("placement/placement.conf", {
         "api": {"auth_strategy": "keystone"}, "placement_database": base,
@@ -92,7 +92,7 @@ def placement():
 
 
 def nova():
-    """Servers, on hypervisors that only say that they run something."""
+    """Configure Nova, with hypervisors that run nothing."""
     for host in ("controller", *HYPERVISORS):
         sections = {
             "DEFAULT": {
@@ -123,7 +123,7 @@ def nova():
             "vif_plug_ovs_privileged": {"helper_command": VENV / "bin/privsep-helper"},
         }
         if host in HYPERVISORS:
-            # They reach the database through the conductor alone, and Nova insists on that.
+            # Nova requires hypervisors to use the database through the conductor only.
             del sections["database"], sections["api_database"]
         ini(f"nova/{host}.conf", sections)
     sections = (CONF / "nova/controller.conf").read_text()
@@ -132,7 +132,7 @@ def nova():
 
 
 def neutron():
-    """Networks that nobody plugs anything into."""
+    """Configure Neutron, with networks that have no data plane."""
     ini("neutron/neutron.conf", {
         "DEFAULT": {
             "host": "controller", "state_path": data("neutron"), "transport_url": BROKER,
@@ -145,7 +145,7 @@ def neutron():
         "placement": login("placement"),
         "ml2": {
             "type_drivers": "flat,vlan,vxlan,local", "tenant_network_types": "vxlan",
-            # The first one binds nothing without its agents; quality of service and trunks want to see it.
+            # The first driver binds no ports without its agents, but QoS and trunks require it.
             "mechanism_drivers": "openvswitch,kiln",
             "extension_drivers": "port_security,qos,dns_domain_ports",
         },
@@ -160,7 +160,7 @@ def neutron():
 
 
 def cinder():
-    """Volumes that are empty files."""
+    """Configure Cinder, with volumes that are empty files."""
     ini("cinder/cinder.conf", {
         "DEFAULT": {
             "host": "controller", "my_ip": HOST, "state_path": data("cinder"),

@@ -1,6 +1,6 @@
-//! `xtask bench`: fixed work, counted and timed, every figure of one run side by side.
+//! `xtask bench`: benchmarks with a fixed amount of work, all figures of one run side by side.
 //!
-//! Each row is the best of several rounds: the machine may be busy, the work is the same.
+//! Each figure is the best of several rounds, because the machine may be busy.
 
 use kiln_resources::constraints::offline;
 use kiln_resources::registry::Registry;
@@ -40,8 +40,8 @@ pub(crate) fn run(filter: &str, out: &mut dyn Write) -> io::Result<()> {
 
 type Bench = fn(&mut dyn Write) -> io::Result<()>;
 
-/// The shortest of some rounds, and the result of the last. Results are dropped between rounds, and
-/// outside of what is timed.
+/// Returns the shortest time of several rounds, and the result of the last. Results are dropped between rounds,
+/// outside of the measured time.
 fn best<T>(rounds: usize, mut work: impl FnMut() -> T) -> (Duration, T) {
     let mut round = || {
         let start = Instant::now();
@@ -58,7 +58,7 @@ fn best<T>(rounds: usize, mut work: impl FnMut() -> T) -> (Duration, T) {
     (shortest, result)
 }
 
-/// Does the work many times and gives the last result.
+/// Repeats the work and returns the last result.
 fn repeated<T>(times: u32, mut work: impl FnMut() -> T) -> T {
     for _ in 1..times {
         work();
@@ -72,7 +72,7 @@ pub(crate) fn milliseconds(time: Duration) -> f64 {
 
 // --- templates ---
 
-/// A flat template: every resource refers to the one before it and to a parameter.
+/// Builds a flat template: every resource refers to the previous one and to a parameter.
 fn flat_template(resources: usize) -> String {
     let mut text = String::from(
         "heat_template_version: 2021-04-16\n\
@@ -102,7 +102,10 @@ pub(crate) fn context<'a>(custom: &'a Offline) -> Context<'a> {
 }
 
 fn template(out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "\ntemplate: a flat HOT template with references, from text to verdict")?;
+    writeln!(
+        out,
+        "\ntemplate: a flat HOT template with references, from text to validation result"
+    )?;
     writeln!(
         out,
         "{:>10} {:>8} {:>9} {:>9} {:>9} {:>13} {:>9}",
@@ -116,7 +119,7 @@ fn template(out: &mut dyn Write) -> io::Result<()> {
             let file = Sources::new().add("bench.yaml", text.clone());
             read::read(file, &text, &limits).0
         });
-        // Lowering uses its document up, so each round needs one of its own.
+        // Lowering consumes its document, so each round needs its own.
         let mut copies = vec![node; 3].into_iter().flatten();
         let (lowering, _) = best(3, || copies.next().map(lower::template));
         let (all, report) = best(rounds, || {
@@ -127,7 +130,9 @@ fn template(out: &mut dyn Write) -> io::Result<()> {
         let graph = report.definition.as_ref().map_or(0, |definition| definition.graph().len());
         let found = (report.diagnostics.len(), graph);
         if found != (0, resources) {
-            return Err(io::Error::other(format!("the benchmark's template is wrong: {found:?}")));
+            return Err(io::Error::other(format!(
+                "the template of the benchmark is invalid: {found:?}"
+            )));
         }
         writeln!(
             out,
@@ -144,8 +149,8 @@ fn template(out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The same number of resources in ten templates and in one, in turns, so that whatever else the
-/// machine does meets both alike.
+/// Compares ten small templates with one large template of the same total size. The rounds alternate, so that other
+/// load on the machine affects both alike.
 fn linear(out: &mut dyn Write) -> io::Result<()> {
     const RESOURCES: usize = 100_000;
     const ROUNDS: usize = 12;
@@ -165,7 +170,7 @@ fn linear(out: &mut dyn Write) -> io::Result<()> {
     }
     let (ten, one) = (milliseconds(ten), milliseconds(one));
     let growth = (one / ten - 1.0) * 100.0;
-    writeln!(out, "\nlinear: {RESOURCES} resources in ten templates and in one, in turns")?;
+    writeln!(out, "\nlinear: {RESOURCES} resources in ten templates and in one, alternating")?;
     writeln!(out, "  ten {ten:.0} ms, one {one:.0} ms: {growth:+.1} % per resource")
 }
 
@@ -264,7 +269,7 @@ fn hostile(out: &mut dyn Write) -> io::Result<()> {
         ("line breaks", repeated("\n")),
         ("block scalars", repeated("a: |\n x\n")),
     ];
-    writeln!(out, "\nhostile: 512 KiB read or refused")?;
+    writeln!(out, "\nhostile: 512 KiB of adversarial input, parsed or rejected")?;
     for (name, text) in documents {
         let limits = Limits::default();
         let (time, (read, findings)) = best(3, || {

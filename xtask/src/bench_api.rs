@@ -1,4 +1,4 @@
-//! `xtask bench start` and `xtask bench load`: the API as users meet it.
+//! `xtask bench start` and `xtask bench load`: the API as clients see it.
 
 use crate::bench::milliseconds;
 use axum::Router;
@@ -22,10 +22,10 @@ use std::time::{Duration, Instant};
 
 // --- start ---
 
-/// How often the binary is started.
+/// The number of starts.
 const STARTS: usize = 10;
 
-/// From the start of the binary to its first answer, and what it takes when nothing happens.
+/// Measures the time from the start of the binary to its first answer, and its idle memory.
 pub(crate) fn start(out: &mut dyn Write) -> io::Result<()> {
     let build =
         Command::new("cargo").args(["build", "--release", "--quiet", "-p", "kiln"]).status();
@@ -73,7 +73,7 @@ fn start_once(binary: &Path, folder: &Path) -> io::Result<(Duration, u64)> {
     if !answer.starts_with("HTTP/1.1 200") {
         return Err(io::Error::other(format!("no answer: {answer}")));
     }
-    // Whatever was put off at the start is done by then.
+    // Deferred work of the start is done by then.
     std::thread::sleep(Duration::from_millis(500));
     let status = std::fs::read_to_string(format!("/proc/{}/status", process.id()))?;
     let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -96,21 +96,21 @@ const RESOURCES: usize = 100;
 const READERS: usize = 4;
 const READS: usize = 2_000;
 
-/// Mixed reads over many stacks while others are made.
+/// Measures mixed reads over many stacks while others are created.
 pub(crate) fn load(out: &mut dyn Write) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(loaded(out))
+    runtime.block_on(run_load(out))
 }
 
-/// A service with its store in a folder of its own.
-struct Stage {
+/// A service with its store in a temporary directory.
+struct BenchServer {
     service: Service,
     engine: Engine,
     asker: Requester,
     url: String,
 }
 
-async fn stage(folder: &Path) -> io::Result<Stage> {
+async fn server(folder: &Path) -> io::Result<BenchServer> {
     let url = format!("sqlite://{}", folder.join("kiln.db").display());
     let store = SqlStore::open(&url, &folder.join("kiln.keys")).await.map_err(io::Error::other)?;
     let store: Arc<dyn Store> = Arc::new(store);
@@ -147,7 +147,7 @@ async fn stage(folder: &Path) -> io::Result<Stage> {
         author: Default::default(),
         may_use: Arc::new(|_| true),
     };
-    Ok(Stage { service, engine, asker, url })
+    Ok(BenchServer { service, engine, asker, url })
 }
 
 fn template() -> String {
@@ -159,26 +159,26 @@ fn template() -> String {
     text
 }
 
-async fn make(stage: &Stage, name: &str, text: &Arc<str>) -> io::Result<()> {
+async fn make(server: &BenchServer, name: &str, text: &Arc<str>) -> io::Result<()> {
     let template = TemplateSource::Text(text.clone());
     let request = StackRequest { template, ..StackRequest::default() };
-    let id = stage.service.create(&stage.asker, name, request).await;
+    let id = server.service.create(&server.asker, name, request).await;
     let id = id.map_err(|refusal| io::Error::other(refusal.to_string()))?;
-    stage.engine.wait_until_idle(id, 0).await;
+    server.engine.wait_until_idle(id, 0).await;
     Ok(())
 }
 
-async fn loaded(out: &mut dyn Write) -> io::Result<()> {
+async fn run_load(out: &mut dyn Write) -> io::Result<()> {
     let folder = std::env::temp_dir().join(format!("kiln-load-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
-    let stage = Arc::new(stage(&folder).await?);
+    let server = Arc::new(server(&folder).await?);
     let text: Arc<str> = template().into();
     let begun = Instant::now();
     let makers = (0..8).map(|maker| {
-        let (stage, text) = (stage.clone(), text.clone());
+        let (server, text) = (server.clone(), text.clone());
         tokio::spawn(async move {
             for n in (maker..STACKS).step_by(8) {
-                make(&stage, &format!("s{n}"), &text).await?;
+                make(&server, &format!("s{n}"), &text).await?;
             }
             Ok::<(), io::Error>(())
         })
@@ -189,24 +189,28 @@ async fn loaded(out: &mut dyn Write) -> io::Result<()> {
     let count = STACKS * RESOURCES;
     writeln!(
         out,
-        "\nload: {STACKS} stacks with {count} resources, made in {:.0} s",
+        "\nload: {STACKS} stacks with {count} resources, created in {:.0} s",
         begun.elapsed().as_secs_f64()
     )?;
-    mixed(out, &stage, &text).await?;
-    pages(out, &stage).await?;
-    stage.engine.stop().await;
+    mixed_reads(out, &server, &text).await?;
+    pages(out, &server).await?;
+    server.engine.stop().await;
     std::fs::remove_dir_all(&folder)
 }
 
-/// What is read, and how.
-const KINDS: [&str; 5] = ["list of 20", "stack", "resources", "resource", "events"];
+/// The kinds of reads.
+const READS_BY_KIND: [&str; 5] = ["list of 20", "stack", "resources", "resource", "events"];
 
-async fn mixed(out: &mut dyn Write, stage: &Arc<Stage>, text: &Arc<str>) -> io::Result<()> {
-    let all = stage.service.list(&stage.asker, StackQuery::default(), false, true).await;
+async fn mixed_reads(
+    out: &mut dyn Write,
+    server: &Arc<BenchServer>,
+    text: &Arc<str>,
+) -> io::Result<()> {
+    let all = server.service.list(&server.asker, StackQuery::default(), false, true).await;
     let all = all.map_err(|refusal| io::Error::other(refusal.to_string()))?;
     let ids: Arc<Vec<(String, String)>> =
         Arc::new(all.stacks.iter().map(|it| (it.name.to_string(), it.id.to_string())).collect());
-    let (making, text) = (stage.clone(), text.clone());
+    let (making, text) = (server.clone(), text.clone());
     let maker = tokio::spawn(async move {
         for n in 0.. {
             if make(&making, &format!("new{n}"), &text).await.is_err() {
@@ -216,7 +220,7 @@ async fn mixed(out: &mut dyn Write, stage: &Arc<Stage>, text: &Arc<str>) -> io::
     });
     let begun = Instant::now();
     let readers = (0..READERS).map(|reader| {
-        let (url, ids) = (stage.url.clone(), ids.clone());
+        let (url, ids) = (server.url.clone(), ids.clone());
         tokio::spawn(async move { read(&url, &ids, reader).await })
     });
     let mut times: Vec<(usize, Duration)> = Vec::new();
@@ -234,13 +238,13 @@ async fn mixed(out: &mut dyn Write, stage: &Arc<Stage>, text: &Arc<str>) -> io::
         "{:<12} {:>8} {:>10} {:>10} {:>10}",
         "", "reads", "p50 ms", "p99 ms", "worst ms"
     )?;
-    for (kind, name) in KINDS.iter().enumerate() {
+    for (kind, name) in READS_BY_KIND.iter().enumerate() {
         let of_kind = times.iter().filter(|(it, _)| *it == kind).map(|(_, time)| *time);
         quantiles(out, name, of_kind.collect())?;
     }
     quantiles(out, "all", times.iter().map(|(_, time)| *time).collect())?;
     let rate = times.len() as f64 / took.as_secs_f64();
-    writeln!(out, "{rate:.0} reads a second, nothing answered 500")
+    writeln!(out, "{rate:.0} reads per second, no response with status 500")
 }
 
 fn quantiles(out: &mut dyn Write, name: &str, mut times: Vec<Duration>) -> io::Result<()> {
@@ -258,10 +262,10 @@ async fn read(
     let client = kiln_cloud::client_builder().build().map_err(io::Error::other)?;
     let mut times = Vec::with_capacity(READS);
     for n in 0..READS {
-        // Somewhere else each time, and the same in every run.
+        // The positions are scattered, and the same in every run.
         let at = (n * 7919 + reader * 104_729) % ids.len();
         let (name, id) = &ids[at];
-        let kind = n % KINDS.len();
+        let kind = n % READS_BY_KIND.len();
         let path = match kind {
             0 => format!("/stacks?limit=20&marker={id}"),
             1 => format!("/stacks/{name}/{id}"),
@@ -288,13 +292,13 @@ async fn fetch(client: &reqwest::Client, url: &str) -> io::Result<Json> {
     }
 }
 
-/// The first page of a list, and the hundredth.
-async fn pages(out: &mut dyn Write, stage: &Stage) -> io::Result<()> {
+/// Reads the first page of a list, and the hundredth.
+async fn pages(out: &mut dyn Write, server: &BenchServer) -> io::Result<()> {
     let client = kiln_cloud::client_builder().build().map_err(io::Error::other)?;
     let mut marker = String::new();
     let mut times = Vec::new();
     for _ in 0..100 {
-        let url = format!("{}/stacks?limit=50{marker}", stage.url);
+        let url = format!("{}/stacks?limit=50{marker}", server.url);
         let mut best = Duration::MAX;
         let mut body = json!(null);
         for _ in 0..5 {

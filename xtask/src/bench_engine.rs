@@ -1,4 +1,4 @@
-//! `xtask bench engine`: stacks of trivial resources on a durable store, from the wish to rest.
+//! `xtask bench engine`: stacks of trivial resources on a durable store, from the request until the engine is idle.
 
 use crate::bench::{context, milliseconds};
 use kiln_cloud::{NoCloud, Transport};
@@ -20,14 +20,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What is timed.
+/// The engine under test.
 pub(crate) struct Bench {
     pub(crate) engine: Engine,
     store: Arc<SqlStore>,
     folder: PathBuf,
     chance: SystemIds,
     pub(crate) root: StackId,
-    /// What stacks are told when they are made.
+    /// The options of new stacks.
     pub(crate) settings: Settings,
     commands: u64,
 }
@@ -38,7 +38,7 @@ pub(crate) fn run(out: &mut dyn Write) -> io::Result<()> {
 }
 
 async fn all(out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "\nengine: trivial resources on SQLite, durable, from the request to rest")?;
+    writeln!(out, "\nengine: trivial resources on SQLite, durable, from the request until idle")?;
     writeln!(
         out,
         "{:<32} {:>10} {:>10} {:>12} {:>9} {:>8}",
@@ -47,14 +47,14 @@ async fn all(out: &mut dyn Write) -> io::Result<()> {
     let mut bench = Bench::new().await?;
     let (time, commits) = bench.timed_create(&template(1_000, false, "x"), &[]).await?;
     row(out, "flat, create, just started", 1_000, time, commits)?;
-    bench.end().await?;
+    bench.shut_down().await?;
     let mut creates = Vec::new();
     for (count, rounds) in [(1_000, 31), (10_000, 9), (100_000, 3)] {
         let mut all = Vec::new();
         for _ in 0..rounds {
             all.push(flat(count).await?);
         }
-        for (at, what) in STAGES.into_iter().enumerate() {
+        for (at, what) in OPERATIONS.into_iter().enumerate() {
             let mut times: Vec<_> = all.iter().map(|stages| stages[at]).collect();
             times.sort();
             let (time, commits) = times[rounds / 2];
@@ -77,8 +77,8 @@ async fn all(out: &mut dyn Write) -> io::Result<()> {
     one(out, "1,000 stacks of 21", 22_000, &root, &[("child.yaml", &child)]).await
 }
 
-/// What is done with a flat stack, in turn.
-const STAGES: [&str; 4] = ["create", "update, no change", "update, one change", "delete"];
+/// The operations on a flat stack, in order.
+const OPERATIONS: [&str; 4] = ["create", "update, no change", "update, one change", "delete"];
 
 async fn flat(count: usize) -> io::Result<[(Duration, u64); 4]> {
     let first = template(count, false, "x");
@@ -121,7 +121,7 @@ fn row(
     )
 }
 
-/// Values, each alone or each after the one before.
+/// Builds a template of values, independent or chained.
 fn template(count: usize, is_chain: bool, value: &str) -> String {
     let mut text = String::from("heat_template_version: 2021-04-16\nresources:\n");
     for n in 0..count {
@@ -136,7 +136,7 @@ fn template(count: usize, is_chain: bool, value: &str) -> String {
     text
 }
 
-/// A group's worth of stacks with 21 resources each.
+/// Builds a group of stacks with 21 resources each.
 fn cern() -> (String, String) {
     let mut root = String::from("heat_template_version: 2021-04-16\nresources:\n");
     for n in 0..1_000 {
@@ -160,7 +160,7 @@ impl Bench {
     }
 
     pub(crate) async fn with(transport: Arc<dyn Transport>) -> io::Result<Bench> {
-        // Each has a folder of its own: whatever ends late must not meet what begins.
+        // Every run has its own directory, so that the end of one does not meet the beginning of the next.
         static FOLDERS: AtomicU64 = AtomicU64::new(0);
         let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
         let folder = format!("kiln-bench-{}-{number}", std::process::id());
@@ -205,12 +205,12 @@ impl Bench {
         let start = Instant::now();
         check(template, files)?;
         self.create(template, files).await?;
-        self.rest().await?;
+        self.wait_until_idle().await?;
         Ok((start.elapsed(), self.store.commits() - before))
     }
 
-    /// Has a stack made: a server that has just started opens connections and prepares its statements, for one row
-    /// and for a hundred, once, whatever is made then.
+    /// Creates a stack once, because a server that has just started opens connections and prepares its statements,
+    /// for one row and for a hundred.
     async fn warm_up(&mut self) -> io::Result<()> {
         let id = StackId(self.chance.next());
         self.create_as(id, "first", &template(1_000, false, "x"), &[]).await?;
@@ -218,7 +218,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Sets a create off.
+    /// Starts the creation of a stack.
     pub(crate) async fn create(
         &mut self,
         template: &str,
@@ -262,12 +262,12 @@ impl Bench {
         let start = Instant::now();
         self.command(Command::Delete).await?;
         let result = (start.elapsed(), self.store.commits() - before);
-        self.end().await?;
+        self.shut_down().await?;
         Ok(result)
     }
 
-    /// Ends everything, and leaves nothing behind.
-    pub(crate) async fn end(&self) -> io::Result<()> {
+    /// Stops the engine and removes its files.
+    pub(crate) async fn shut_down(&self) -> io::Result<()> {
         self.engine.stop().await;
         self.store.close().await;
         std::fs::remove_dir_all(&self.folder)
@@ -276,27 +276,27 @@ impl Bench {
     async fn command(&mut self, command: Command) -> io::Result<()> {
         self.commands += 1;
         self.engine.command(self.root, command).await.map_err(io::Error::other)?;
-        self.rest().await
+        self.wait_until_idle().await
     }
 
-    /// What people ask, on the same store.
+    /// Returns the service on the same store.
     pub(crate) fn service(&self) -> Service {
         let (store, engine) = (self.store.clone(), Some(self.engine.clone()));
         Service::new(store, Arc::default(), Rules::default(), Arc::new(NoCloud), engine)
     }
 
-    /// How many transactions were made durable.
+    /// Returns the number of durable transactions.
     pub(crate) fn commits(&self) -> u64 {
         self.store.commits()
     }
 
-    /// Counts a command that somebody else gave.
+    /// Counts a command that another component issued.
     pub(crate) fn count(&mut self) {
         self.commands += 1;
     }
 
-    /// Waits until nothing is under way.
-    pub(crate) async fn rest(&self) -> io::Result<()> {
+    /// Waits until the engine is idle.
+    pub(crate) async fn wait_until_idle(&self) -> io::Result<()> {
         match self.engine.wait_until_idle(self.root, self.commands).await {
             Some(glance) if glance.state.status == Status::Complete => Ok(()),
             Some(glance) => Err(io::Error::other(format!("{}: {}", glance.state, glance.reason))),
@@ -305,7 +305,7 @@ impl Bench {
     }
 }
 
-/// What a service does before it accepts a template.
+/// Validates a template as the service does before accepting it.
 fn check(template: &str, files: &[(&str, &str)]) -> io::Result<()> {
     let custom = offline(0);
     let mut sources = Sources::new();

@@ -1,7 +1,7 @@
-//! `xtask bench guests`: ten thousand servers that wait for their metadata to change, over as many connections.
+//! `xtask bench guests`: ten thousand servers that wait for a change of their metadata, each on its own connection.
 //!
-//! The service is a process of its own: `kiln dev`, as it was built beside this program. Guests are connections and
-//! nothing else, so that what is measured is the service.
+//! The service is a separate process: `kiln dev`, as built beside this program. Guests are bare connections, so that
+//! the figures are those of the service.
 
 use crate::bench::milliseconds;
 use serde_json::{Value, json};
@@ -15,21 +15,21 @@ use tokio::task::JoinSet;
 
 const GUESTS: usize = 10_000;
 
-/// Resources that the guests of the second round wait for: so many guests share each.
+/// The number of resources in the second round; several guests share each.
 const RESOURCES: usize = 100;
 
-/// So many guests connect at the same time.
-const AT_ONCE: usize = 50;
+/// The number of guests that connect at the same time.
+const CONCURRENT_CONNECTS: usize = 50;
 
 pub(crate) fn run(out: &mut dyn Write) -> io::Result<()> {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
     let most = rustix::process::Rlimit { current: limit.maximum, maximum: limit.maximum };
     rustix::process::setrlimit(rustix::process::Resource::Nofile, most)?;
     if limit.maximum.is_some_and(|most| most < GUESTS as u64 + 1_000) {
-        return writeln!(out, "\nguests: left out, `ulimit -Hn` allows too few connections");
+        return writeln!(out, "\nguests: skipped, `ulimit -Hn` allows too few connections");
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    writeln!(out, "\nguests: {GUESTS} that wait, each over a connection of its own")?;
+    writeln!(out, "\nguests: {GUESTS} long polls, each on its own connection")?;
     let Some(service) = Kiln::start()? else {
         return writeln!(
             out,
@@ -39,7 +39,7 @@ pub(crate) fn run(out: &mut dyn Write) -> io::Result<()> {
     runtime.block_on(round(out, &service))
 }
 
-/// The service, which ends with this.
+/// The service process, which ends with this value.
 struct Kiln {
     process: Child,
     /// Host and port of the API.
@@ -49,7 +49,7 @@ struct Kiln {
 
 impl Drop for Kiln {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended by itself.
         _ = self.process.kill();
         _ = self.process.wait();
     }
@@ -85,29 +85,29 @@ impl Kiln {
         Ok(Some(Kiln { process, address, identity }))
     }
 
-    /// What the system tells of the process.
-    fn told(&self, file: &str) -> io::Result<String> {
+    /// Reads a file of the process below `/proc`.
+    fn proc_file(&self, file: &str) -> io::Result<String> {
         std::fs::read_to_string(format!("/proc/{}/{file}", self.process.id()))
     }
 
-    /// The memory that it has, in kilobytes.
+    /// Returns the resident memory in kilobytes.
     fn memory(&self) -> io::Result<u64> {
-        let status = self.told("status")?;
+        let status = self.proc_file("status")?;
         let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap_or_default();
         Ok(line.split_whitespace().nth(1).and_then(|it| it.parse().ok()).unwrap_or(0))
     }
 
-    /// How long it has worked, in hundredths of a second.
+    /// Returns the CPU time in hundredths of a second.
     fn work(&self) -> io::Result<u64> {
-        let stat = self.told("stat")?;
+        let stat = self.proc_file("stat")?;
         let behind = stat.rsplit(')').next().unwrap_or_default();
         let fields: Vec<u64> = behind.split_whitespace().filter_map(|it| it.parse().ok()).collect();
-        // The state is a letter, so that the tenth number is the time as a user.
+        // The state field is a letter and is skipped, so these are the user and system times.
         Ok(fields.get(10).unwrap_or(&0) + fields.get(11).unwrap_or(&0))
     }
 
-    /// Waits until it has nothing to do but to wait.
-    async fn settle(&self) -> io::Result<()> {
+    /// Waits until the service is idle.
+    async fn wait_until_idle(&self) -> io::Result<()> {
         loop {
             let before = self.work()?;
             tokio::time::sleep(Duration::from_secs(1)).await;
@@ -118,7 +118,7 @@ impl Kiln {
     }
 }
 
-/// Somebody who asks the service for things that change it.
+/// A client that changes resources.
 struct Caller<'k> {
     kiln: &'k Kiln,
     client: reqwest::Client,
@@ -145,7 +145,7 @@ impl Caller<'_> {
         Ok(Caller { kiln, client, token, project })
     }
 
-    async fn ask(&self, method: &str, path: &str, body: Option<Value>) -> io::Result<Value> {
+    async fn request(&self, method: &str, path: &str, body: Option<Value>) -> io::Result<Value> {
         let url = format!("http://{}/v1/{}{path}", self.kiln.address, self.project);
         let method = method.parse().map_err(io::Error::other)?;
         let mut request = self.client.request(method, url).header("X-Auth-Token", &self.token);
@@ -157,7 +157,7 @@ impl Caller<'_> {
         Ok(serde_json::from_str(&text).unwrap_or_default())
     }
 
-    /// The tag of what is at a path.
+    /// Returns the ETag of a path.
     async fn tag(&self, path: &str) -> io::Result<String> {
         let url = format!("http://{}/v1/{}{path}", self.kiln.address, self.project);
         let request = self.client.get(url).header("X-Auth-Token", &self.token);
@@ -166,13 +166,13 @@ impl Caller<'_> {
         tag.map(str::to_owned).ok_or_else(|| io::Error::other(format!("{path} has no tag")))
     }
 
-    /// Connects guests, each of which waits at one of these places. Each ends with the moment of its answer.
+    /// Connects guests, each of which waits at one of the paths. Each returns the time of its answer.
     async fn guests(
         &self,
         places: &[(String, String)],
     ) -> io::Result<JoinSet<io::Result<Instant>>> {
         let mut waiting = JoinSet::new();
-        for chunk in (0..GUESTS).collect::<Vec<_>>().chunks(AT_ONCE) {
+        for chunk in (0..GUESTS).collect::<Vec<_>>().chunks(CONCURRENT_CONNECTS) {
             let mut connecting = JoinSet::new();
             for number in chunk {
                 let (path, tag) = places[number % places.len()].clone();
@@ -189,15 +189,15 @@ impl Caller<'_> {
                 });
             }
             while let Some(stream) = connecting.join_next().await {
-                waiting.spawn(answered(stream.map_err(io::Error::other)??));
+                waiting.spawn(wait_for_answer(stream.map_err(io::Error::other)??));
             }
         }
         Ok(waiting)
     }
 }
 
-/// Waits for an answer, which tells of a change.
-async fn answered(mut stream: TcpStream) -> io::Result<Instant> {
+/// Waits for the answer to a long poll.
+async fn wait_for_answer(mut stream: TcpStream) -> io::Result<Instant> {
     let mut start = [0; 12];
     stream.read_exact(&mut start).await?;
     if &start == b"HTTP/1.1 200" {
@@ -209,7 +209,7 @@ async fn answered(mut stream: TcpStream) -> io::Result<Instant> {
 
 async fn round(out: &mut dyn Write, kiln: &Kiln) -> io::Result<()> {
     let caller = Caller::log_in(kiln).await.map_err(io::Error::other)?;
-    let made = caller.ask("POST", "/software_configs", Some(json!({ "name": "c" }))).await?;
+    let made = caller.request("POST", "/software_configs", Some(json!({ "name": "c" }))).await?;
     let config = made["software_config"]["id"].clone();
 
     let path = "/software_deployments/metadata/server".to_owned();
@@ -218,8 +218,8 @@ async fn round(out: &mut dyn Write, kiln: &Kiln) -> io::Result<()> {
     let mut guests = connected(out, kiln, &caller, &places, before).await?;
     let begun = Instant::now();
     let body = json!({ "config_id": config, "server_id": "server" });
-    caller.ask("POST", "/software_deployments", Some(body)).await?;
-    told(out, "a deployment on the server that all wait for", begun, &mut guests).await?;
+    caller.request("POST", "/software_deployments", Some(body)).await?;
+    proc_file(out, "a deployment on the server that all wait for", begun, &mut guests).await?;
 
     let mut text = String::from(
         "heat_template_version: 2021-04-16\nparameters: {word: {type: string}}\nresources:\n",
@@ -231,10 +231,10 @@ async fn round(out: &mut dyn Write, kiln: &Kiln) -> io::Result<()> {
         );
     }
     let stack = |word: &str| json!({ "stack_name": "guests", "template": text, "parameters": { "word": word } });
-    let made = caller.ask("POST", "/stacks", Some(stack("one"))).await?;
+    let made = caller.request("POST", "/stacks", Some(stack("one"))).await?;
     let id = made["stack"]["id"].as_str().unwrap_or_default().to_owned();
     let stack_path = format!("/stacks/guests/{id}");
-    kiln.settle().await?;
+    kiln.wait_until_idle().await?;
     let mut places = Vec::new();
     for number in 0..RESOURCES {
         let path = format!("{stack_path}/resources/r{number}/metadata");
@@ -243,8 +243,8 @@ async fn round(out: &mut dyn Write, kiln: &Kiln) -> io::Result<()> {
     }
     let mut guests = connected(out, kiln, &caller, &places, before).await?;
     let begun = Instant::now();
-    caller.ask("PUT", &stack_path, Some(stack("two"))).await?;
-    told(out, "an update of the stack whose resources they wait for", begun, &mut guests).await
+    caller.request("PUT", &stack_path, Some(stack("two"))).await?;
+    proc_file(out, "an update of the stack whose resources they wait for", begun, &mut guests).await
 }
 
 async fn connected(
@@ -257,7 +257,7 @@ async fn connected(
     let begun = Instant::now();
     let guests = caller.guests(places).await?;
     let sent = begun.elapsed();
-    kiln.settle().await?;
+    kiln.wait_until_idle().await?;
     let more = kiln.memory()?.saturating_sub(before);
     writeln!(
         out,
@@ -269,7 +269,7 @@ async fn connected(
     Ok(guests)
 }
 
-async fn told(
+async fn proc_file(
     out: &mut dyn Write,
     what: &str,
     begun: Instant,
@@ -287,7 +287,7 @@ async fn told(
     let last = times.last().map_or(0.0, |it| milliseconds(*it));
     writeln!(
         out,
-        "    {what}: seen by half after {:.0} ms, by 99 % after {:.0} ms, by all after {last:.0} ms; {failed} not told",
+        "    {what}: seen by half after {:.0} ms, by 99 % after {:.0} ms, by all after {last:.0} ms; {failed} not notified",
         at(50),
         at(99),
     )

@@ -1,5 +1,5 @@
-//! `xtask bench scale`: from a signal to a policy until the cloud is asked for another member; and what guests
-//! report meanwhile.
+//! `xtask bench scale`: the time from a signal to a scaling policy until the cloud is called, and reports of metrics
+//! by guests.
 
 use crate::bench::milliseconds;
 use crate::bench_engine::Bench;
@@ -17,14 +17,14 @@ use tokio::sync::watch;
 
 const ROUNDS: usize = 30;
 
-/// A cloud that makes volumes at once, and says when it was asked.
-struct Prompt {
+/// A cloud that creates volumes immediately and records the time of the call.
+struct RecordingCloud {
     made: AtomicU64,
     asked: watch::Sender<Option<Instant>>,
 }
 
 #[async_trait::async_trait]
-impl Transport for Prompt {
+impl Transport for RecordingCloud {
     async fn send(&self, _by: &Credential, call: Call) -> Result<Reply, CallError> {
         self.asked.send_if_modified(|asked| {
             let is_first = asked.is_none();
@@ -62,7 +62,7 @@ resources:
 
 pub(crate) fn run(out: &mut dyn Write) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    writeln!(out, "\nscale: from a signal until the cloud is asked, on SQLite, durable")?;
+    writeln!(out, "\nscale: from a signal until the cloud is called, on SQLite, durable")?;
     writeln!(out, "{:<32} {:>10} {:>10} {:>10}", "", "members", "median ms", "worst ms")?;
     for size in [1, 100, 1000] {
         runtime.block_on(signals(out, size))?;
@@ -70,7 +70,7 @@ pub(crate) fn run(out: &mut dyn Write) -> io::Result<()> {
     runtime.block_on(reports(out))
 }
 
-/// Ten thousand guests that report at the same moment.
+/// Measures ten thousand guests that report at the same time.
 async fn reports(out: &mut dyn Write) -> io::Result<()> {
     const GUESTS: usize = 10_000;
     let bench = Bench::with(Arc::new(kiln_cloud::NoCloud)).await?;
@@ -102,7 +102,7 @@ async fn reports(out: &mut dyn Write) -> io::Result<()> {
             bench.commits() - before
         )?;
     }
-    bench.end().await
+    bench.shut_down().await
 }
 
 fn datum(number: usize) -> MetricDatum {
@@ -118,7 +118,8 @@ fn datum(number: usize) -> MetricDatum {
 }
 
 async fn signals(out: &mut dyn Write, size: usize) -> io::Result<()> {
-    let cloud = Arc::new(Prompt { made: AtomicU64::new(0), asked: watch::Sender::new(None) });
+    let cloud =
+        Arc::new(RecordingCloud { made: AtomicU64::new(0), asked: watch::Sender::new(None) });
     let mut bench = Bench::with(cloud.clone()).await?;
     bench.timed_create(&template(size), &[]).await?;
     let mut times: Vec<Duration> = Vec::new();
@@ -132,7 +133,7 @@ async fn signals(out: &mut dyn Write, size: usize) -> io::Result<()> {
         let asked = *asked.wait_for(Option::is_some).await.map_err(io::Error::other)?;
         times.extend(asked.map(|asked| asked - start));
         bench.count();
-        bench.rest().await?;
+        bench.wait_until_idle().await?;
     }
     times.sort();
     let (median, worst) = (times[times.len() / 2], times[times.len() - 1]);
@@ -143,5 +144,5 @@ async fn signals(out: &mut dyn Write, size: usize) -> io::Result<()> {
         milliseconds(median),
         milliseconds(worst)
     )?;
-    bench.end().await
+    bench.shut_down().await
 }

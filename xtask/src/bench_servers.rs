@@ -1,8 +1,8 @@
-//! `xtask bench servers`: two hundred servers, each with a port and a floating address, on the simulated cloud.
+//! `xtask bench servers`: two hundred servers, each with a port and a floating IP address, on the simulated cloud.
 //!
-//! Everything goes over HTTP to the services on the loopback, which take their time for every call. How long one server
-//! takes alone is the critical path of a stack; of many, some wait for their turn, because only so many calls to a
-//! service may be under way at once. Whatever goes beyond that is ours.
+//! All calls go over HTTP to local services with a fixed latency. The time for a single server is the critical path
+//! of the stack. With many servers, calls wait for each other, because the number of concurrent calls to a service is
+//! limited. Any time beyond that is overhead of Kiln.
 
 use crate::bench::milliseconds;
 use crate::bench_engine::Bench;
@@ -18,8 +18,8 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long the cloud takes to answer, and how long a server takes until it runs.
-const ANSWER: Duration = Duration::from_millis(50);
+/// The latency of the cloud, and the build time of a server.
+const LATENCY: Duration = Duration::from_millis(50);
 const SERVERS: usize = 200;
 const ROUNDS: usize = 3;
 
@@ -27,8 +27,8 @@ pub(crate) fn run(out: &mut dyn Write) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     writeln!(
         out,
-        "\nservers: {SERVERS}, each with a port and a floating address; {} ms a call",
-        ANSWER.as_millis()
+        "\nservers: {SERVERS}, each with a port and a floating IP address; {} ms latency per call",
+        LATENCY.as_millis()
     )?;
     for build in [Duration::ZERO, Duration::from_secs(3)] {
         runtime.block_on(round(out, build))?;
@@ -37,11 +37,11 @@ pub(crate) fn run(out: &mut dyn Write) -> io::Result<()> {
 }
 
 async fn round(out: &mut dyn Write, build: Duration) -> io::Result<()> {
-    let place = Place::open(build).await?;
+    let place = LocalCloud::open(build).await?;
     let alone = place.best(1).await?;
     let many = place.best(SERVERS).await?;
     let allowed = Settings::new("").max_calls;
-    let path = alone.time + ANSWER * (turns(SERVERS, allowed) - turns(1, allowed));
+    let path = alone.time + LATENCY * (min_rounds(SERVERS, allowed) - min_rounds(1, allowed));
     let over = (many.time.as_secs_f64() / path.as_secs_f64() - 1.0) * 100.0;
     let calls: u64 = many.calls.values().sum();
     writeln!(
@@ -59,57 +59,58 @@ async fn round(out: &mut dyn Write, build: Duration) -> io::Result<()> {
     for (name, count) in rows.iter().take(12) {
         writeln!(out, "    {count:>6} {name}")?;
     }
-    writeln!(out, "    gone again after {:.0} ms", milliseconds(many.removal))
+    writeln!(out, "    deleted after {:.0} ms", milliseconds(many.removal))
 }
 
-/// How many times the cloud answers, one after the other, until all servers have their ports, addresses and what is
-/// to be known of them: in each turn every service answers as many calls as may be under way.
-fn turns(servers: usize, allowed: usize) -> u32 {
-    /// What a call was for.
+/// Returns the minimal number of sequential rounds of calls until all servers have their ports and addresses and have
+/// been read; in each round every service answers as many calls as may be concurrent.
+fn min_rounds(servers: usize, allowed: usize) -> u32 {
+    /// The purpose of a call.
     #[derive(Clone, Copy)]
-    enum Done {
+    enum Purpose {
         Port,
         Floating,
         Server,
         Look,
     }
-    let (mut network, mut compute) = (VecDeque::from(vec![Done::Port; servers]), VecDeque::new());
-    let mut turns = 0;
+    let (mut network, mut compute) =
+        (VecDeque::from(vec![Purpose::Port; servers]), VecDeque::new());
+    let mut min_rounds = 0;
     while !network.is_empty() || !compute.is_empty() {
-        turns += 1;
+        min_rounds += 1;
         let answered = network.drain(..network.len().min(allowed)).collect::<Vec<_>>();
         let shown = compute.drain(..compute.len().min(allowed)).collect::<Vec<_>>();
         for done in answered.into_iter().chain(shown) {
             match done {
-                Done::Port => {
-                    network.push_back(Done::Floating);
-                    compute.push_back(Done::Server);
+                Purpose::Port => {
+                    network.push_back(Purpose::Floating);
+                    compute.push_back(Purpose::Server);
                 }
-                Done::Server => compute.push_back(Done::Look),
-                Done::Floating | Done::Look => {}
+                Purpose::Server => compute.push_back(Purpose::Look),
+                Purpose::Floating | Purpose::Look => {}
             }
         }
     }
-    turns
+    min_rounds
 }
 
-/// What came of it.
+/// The result of a run.
 struct Outcome {
     time: Duration,
     removal: Duration,
     calls: BTreeMap<String, u64>,
 }
 
-/// A simulated cloud on the loopback.
-struct Place {
+/// A simulated cloud on local ports.
+struct LocalCloud {
     identity_url: String,
     cloud_url: String,
     client: reqwest::Client,
     admin: String,
 }
 
-impl Place {
-    async fn open(build_time: Duration) -> io::Result<Place> {
+impl LocalCloud {
+    async fn open(build_time: Duration) -> io::Result<LocalCloud> {
         let front = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
         let back = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
         let identity_url = format!("http://{}", front.local_addr()?);
@@ -118,14 +119,14 @@ impl Place {
         let clock = Clock::new(|| now().micros());
         let settings = kiln_sim::identity::IdentityOptions::new(seed, clock.clone());
         let identity = Arc::new(Identity::open(None, settings).map_err(io::Error::other)?);
-        let (latency, quota) = (ANSWER, Some(-1));
+        let (latency, quota) = (LATENCY, Some(-1));
         let options = Options { latency, build_time, quota, ..Options::new(clock) };
         let cloud = Cloud::open(options, identity.clone()).map_err(io::Error::other)?;
         tokio::spawn(axum::serve(back, cloud.router()).into_future());
         tokio::spawn(axum::serve(front, router(identity)).into_future());
         let client = kiln_cloud::client_builder().build().map_err(io::Error::other)?;
         let admin = login(&client, &identity_url).await.map_err(io::Error::other)?;
-        Ok(Place { identity_url, cloud_url, client, admin })
+        Ok(LocalCloud { identity_url, cloud_url, client, admin })
     }
 
     async fn best(&self, servers: usize) -> io::Result<Outcome> {
@@ -140,7 +141,7 @@ impl Place {
     }
 
     async fn once(&self, servers: usize) -> io::Result<Outcome> {
-        // A new connection to the cloud knows nothing of it yet: that is part of what is timed.
+        // A new transport has no cached data; filling the caches is part of the measured time.
         let transport = OpenStack::new(Settings::new(&self.identity_url));
         let transport = transport.map_err(|error| io::Error::other(error.to_string()))?;
         let mut bench = Bench::with(Arc::new(transport)).await?;

@@ -1,6 +1,7 @@
-//! `xtask bench store`: what an engine writes for a large stack, and reading it back, on SQLite.
+//! `xtask bench store`: writing and reading the rows of a large stack on SQLite.
 //!
-//! The file is made in the current folder's disk, since a folder in memory would not wait for anything.
+//! The file is created on the disk of the current directory, because a directory in memory would not measure
+//! durability.
 
 use kiln_engine::ids::{EngineId, EventId, RecipeId, ResourceId, StackId};
 use kiln_engine::state::{Action, State, Status};
@@ -15,7 +16,7 @@ use std::time::{Duration, Instant};
 use uuid::Uuid;
 
 const RESOURCES: u64 = 100_000;
-const AT_ONCE: u64 = 5_000;
+const BATCH_SIZE: u64 = 5_000;
 const STATE: State = State::new(Action::Create, Status::Complete);
 const NOW: Time = Time::from_micros(1_800_000_000_000_000);
 
@@ -26,7 +27,7 @@ pub(crate) fn run(out: &mut dyn Write) -> io::Result<()> {
     runtime.block_on(measure(&folder.0, out))
 }
 
-/// A folder that is removed at the end.
+/// A directory that is removed at the end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -57,7 +58,7 @@ async fn measure(folder: &Path, out: &mut dyn Write) -> io::Result<()> {
         if written != [true] {
             return Err(io::Error::other("the store refused a batch"));
         }
-        first += AT_ONCE;
+        first += BATCH_SIZE;
     }
     let commits = store.commits() - before;
     let start = Instant::now();
@@ -91,7 +92,7 @@ async fn measure(folder: &Path, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "  a page of {page} events in {:.1} ms", listing.as_secs_f64() * 1e3)
 }
 
-/// How long a small transaction takes: the middle of many.
+/// Measures a small transaction: the median of many.
 async fn one_row(store: &SqlStore, stack: &StackRow) -> io::Result<Duration> {
     let mut times = Vec::new();
     for number in 0..100 {
@@ -134,7 +135,7 @@ async fn make_tree(store: &SqlStore) -> io::Result<StackRow> {
 }
 
 fn make_batch(stack: &StackRow, first: u64) -> Batch {
-    let numbers = first..first + AT_ONCE;
+    let numbers = first..first + BATCH_SIZE;
     Batch {
         root: stack.id,
         fence: 1,
@@ -188,7 +189,7 @@ fn event(stack: &StackRow, number: u64) -> EventRow {
     }
 }
 
-/// An id that looks random.
+/// Returns an id that looks random.
 fn id(kind: u64, number: u64) -> Uuid {
     let mix = |seed: u64| {
         let z = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -1,8 +1,8 @@
-//! `xtask facts`: the project's own copy of what is known of the reference's resource types.
+//! `xtask facts`: the project's own copy of the facts about Heat's resource types.
 //!
-//! The full record also tells of classes and methods of the reference. What stays is what users can
-//! see or the engine must know, and of that only what differs from the rule, so that the copy can be
-//! read and its changes reviewed. `asked.json` beside it holds what the full record does not say.
+//! The full record also describes classes and methods of Heat. The copy keeps what users can see or the engine must
+//! know, and only what differs from the defaults, so that it can be read and its changes reviewed. `asked.json`
+//! beside it holds facts that the full record lacks.
 
 use crate::Outcome;
 use serde_json::{Map, Value, json};
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &[String]) -> Outcome {
     Ok(format!("{} types written to {}", object(&copy["types"]).len(), target.display()))
 }
 
-/// The folder of the facts.
+/// Returns the directory of the facts.
 pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/resources/tests/facts")
 }
@@ -36,12 +36,12 @@ pub(crate) fn read(path: &Path) -> Result<Value, String> {
     serde_json::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// The members of a map; none if it is no map.
+/// Returns the members of a map; none for other values.
 pub(crate) fn object(value: &Value) -> Object {
     value.as_object().cloned().unwrap_or_default()
 }
 
-/// The text; empty if it is no text.
+/// Returns the text; empty for other values.
 pub(crate) fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
@@ -102,7 +102,7 @@ fn compact_type(name: &str, fact: &Value, asked: &Value) -> Value {
     sorted(Value::Object(kept))
 }
 
-/// A type whose schema comes from a template of the shipped environment.
+/// Compacts a type whose schema comes from a template in the default environment.
 fn backed_by_template(schema: &Value, template: &Value) -> Value {
     let whole = |fact: &Value| -> Value {
         let mut fact = object(fact);
@@ -150,7 +150,7 @@ fn attribute(fact: &Value) -> Value {
     Value::Object(kept)
 }
 
-/// Nothing for what has always been supported.
+/// Returns the support status; null for a type that has always been supported.
 fn support(fact: &Value) -> Value {
     let mut kept = object(fact);
     kept.remove("substitute_class");
@@ -164,7 +164,7 @@ fn support(fact: &Value) -> Value {
     Value::Object(kept)
 }
 
-/// The type that a state of support names as its substitute, or a state before it.
+/// Returns the type that the support status, or a previous one, names as the replacement.
 fn successor(name: &str, support: &Value) -> Value {
     match (&support["substitute_class"], &support["previous_status"]) {
         (Value::String(class), _) => {
@@ -185,7 +185,7 @@ fn each(members: &Value, compact: impl Fn(&Value) -> Value) -> Value {
     object(members).iter().map(|(name, fact)| (name.clone(), sorted(compact(fact)))).collect()
 }
 
-/// Replaces a member if there is one, and drops it when nothing is left.
+/// Replaces a member, if present, and drops it when it becomes empty.
 fn replace(members: &mut Object, key: &str, with: impl Fn(&Value) -> Value) {
     match members.get(key).map(with) {
         Some(Value::Null) => _ = members.remove(key),
@@ -200,7 +200,7 @@ fn sorted(value: Value) -> Value {
     members.into_iter().collect()
 }
 
-/// Prints maps a member to a line down to a depth, and what is deeper on one line.
+/// Prints maps with one member per line down to a depth, and deeper values on one line.
 fn print(value: &Value, depth: usize, indent: usize) -> String {
     match value {
         Value::Object(members) if depth > 0 && !members.is_empty() => {

@@ -16,19 +16,21 @@ mod scaffold;
 
 use std::process::ExitCode;
 
-/// The allocator of the binary that is measured.
+/// The same allocator as in the measured binary.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// What a subcommand ends with: a sentence to show, or what went wrong.
+/// The result of a subcommand: the text to print, or an error message.
 type Outcome = Result<String, String>;
 
 const USAGE: &str = "\
 usage: xtask NAME ...
-  bench [NAME]                      run the benchmarks, or those whose name contains NAME
-  facts RESOURCE_TYPES_JSON         refresh the facts that the resource types are tested against
+  bench [NAME]                      run all benchmarks, or those whose name contains NAME:
+                                    template, linear, nested, yaql, hostile, engine, cloud, servers,
+                                    scale, store, start, load, guests
+  facts RESOURCE_TYPES_JSON         update the facts about Heat's resource types that the tests compare with
   scaffold [--force] [--about TSV] [TYPE...]
-                                    write declarations of resource types from those facts";
+                                    generate declarations of resource types from these facts";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -43,12 +45,12 @@ fn main() -> ExitCode {
         _ => Err(USAGE.to_owned()),
     };
     match outcome {
-        Ok(said) => {
-            println!("{said}");
+        Ok(text) => {
+            println!("{text}");
             ExitCode::SUCCESS
         }
-        Err(said) => {
-            eprintln!("{said}");
+        Err(text) => {
+            eprintln!("{text}");
             ExitCode::FAILURE
         }
     }

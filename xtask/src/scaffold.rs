@@ -1,8 +1,8 @@
-//! `xtask scaffold`: declarations of resource types, written from the facts.
+//! `xtask scaffold`: writes declarations of resource types from the facts.
 //!
-//! It is run once for a type; from then on the file is edited by hand. So it refuses to overwrite.
-//! Sentences about types are taken from a table (`TYPE<tab>SENTENCE`, and after another tab what to
-//! use instead) or, when there is none, from the declarations as they are now.
+//! It runs once for a type; after that the file is edited by hand, so existing files are not overwritten.
+//! Descriptions of types come from a table (`TYPE<tab>SENTENCE`, followed by another tab and the replacement) or from
+//! the existing declarations.
 
 mod names;
 mod render;
@@ -16,26 +16,26 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What is written about a type by hand.
+/// The hand-written description of a type.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct About {
-    /// What it is, in one sentence.
+pub(crate) struct Description {
+    /// The description, in one sentence.
     pub(crate) sentence: String,
-    /// What to use instead, where it should not be used any more.
+    /// The replacement for a deprecated type.
     pub(crate) instead: Option<String>,
 }
 
 struct Options {
     force: bool,
-    about: Option<PathBuf>,
+    description: Option<PathBuf>,
     only: Vec<String>,
 }
 
-/// Writes the files of the types that are named, or of all.
+/// Writes the files of the named types, or of all types.
 pub(crate) fn run(args: &[String]) -> Outcome {
     let options = parse(args)?;
     let facts = read(&folder().join("types.json"))?;
-    let about = sentences(options.about.as_deref())?;
+    let description = sentences(options.description.as_deref())?;
     let mut families: BTreeMap<String, Vec<(String, Value)>> = BTreeMap::new();
     for (name, fact) in object(&facts["types"]) {
         families.entry(names::family(&name)).or_default().push((name, fact));
@@ -46,10 +46,11 @@ pub(crate) fn run(args: &[String]) -> Outcome {
             if !options.only.is_empty() && !options.only.contains(name) {
                 continue;
             }
-            let about =
-                about.get(name).ok_or_else(|| format!("{name}: no sentence says what it is"))?;
+            let description = description
+                .get(name)
+                .ok_or_else(|| format!("{name}: no sentence says what it is"))?;
             let path = sources().join(family).join(format!("{}.rs", names::file(name)));
-            written.push((path, render::type_file(name, fact, about)));
+            written.push((path, render::type_file(name, fact, description)));
         }
         if options.only.is_empty() {
             written.push((sources().join(family).join("mod.rs"), render::family(family, types)));
@@ -63,14 +64,14 @@ pub(crate) fn run(args: &[String]) -> Outcome {
 }
 
 fn parse(args: &[String]) -> Result<Options, String> {
-    let mut options = Options { force: false, about: None, only: Vec::new() };
+    let mut options = Options { force: false, description: None, only: Vec::new() };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--force" => options.force = true,
             "--about" => {
                 let path = args.next().ok_or("--about needs a file")?;
-                options.about = Some(PathBuf::from(path));
+                options.description = Some(PathBuf::from(path));
             }
             name if name.contains("::") => options.only.push(name.to_owned()),
             other => return Err(format!("scaffold: what is `{other}`?")),
@@ -83,24 +84,24 @@ fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/resources/src/types")
 }
 
-/// What is said of each type: in the table if one is given, else in its declaration.
-fn sentences(table: Option<&Path>) -> Result<BTreeMap<String, About>, String> {
-    let mut about = BTreeMap::new();
+/// Returns the description of each type: from the table if one is given, else from its declaration.
+fn sentences(table: Option<&Path>) -> Result<BTreeMap<String, Description>, String> {
+    let mut description = BTreeMap::new();
     for kind in Registry::builtin().iter() {
         let instead = kind.schema.support.message.as_deref().map(str::to_owned);
         let sentence = kind.schema.about.to_string();
-        about.insert(kind.name().to_owned(), About { sentence, instead });
+        description.insert(kind.name().to_owned(), Description { sentence, instead });
     }
-    let Some(table) = table else { return Ok(about) };
+    let Some(table) = table else { return Ok(description) };
     let text = fs::read_to_string(table).map_err(|e| format!("{}: {e}", table.display()))?;
     for line in text.lines().filter(|line| !line.is_empty()) {
         let mut cells = line.split('\t').map(str::to_owned);
         let (Some(name), Some(sentence)) = (cells.next(), cells.next()) else {
             return Err(format!("{}: not a name and a sentence: {line}", table.display()));
         };
-        about.insert(name, About { sentence, instead: cells.next() });
+        description.insert(name, Description { sentence, instead: cells.next() });
     }
-    Ok(about)
+    Ok(description)
 }
 
 fn write(files: &[(PathBuf, String)], force: bool) -> Result<(), String> {

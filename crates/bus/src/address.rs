@@ -1,33 +1,33 @@
-//! Where a broker is, in the form of oslo.messaging: `rabbit://USER:PASSWORD@HOST:PORT,…/VIRTUAL_HOST`.
+//! The address of a broker in the format of oslo.messaging: `rabbit://USER:PASSWORD@HOST:PORT,…/VIRTUAL_HOST`.
 
 use kiln_template::files::url::percent_decode;
 use std::fmt;
 
-/// A broker: the machines of a cluster, and what is used of it.
+/// The address of a broker: the nodes of its cluster and the virtual host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Address {
-    /// The machines, any of which will do.
+    /// The nodes of the cluster, which are tried in turn.
     pub hosts: Vec<Host>,
     /// The virtual host.
     pub virtual_host: String,
-    /// Whether the address asks for encryption.
+    /// Whether the URL requests TLS.
     pub is_encrypted: bool,
 }
 
-/// A machine, and how to get in.
+/// A node of the cluster, and its credentials.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Host {
-    /// Its name or address.
+    /// The host name or IP address.
     pub name: String,
     /// The port.
     pub port: u16,
-    /// The user.
+    /// The user name.
     pub user: String,
     /// The password.
     pub password: String,
 }
 
-/// Tells where it is, not how to get in.
+/// The credentials are not printed.
 impl fmt::Debug for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")
@@ -44,7 +44,7 @@ impl fmt::Display for Host {
     }
 }
 
-/// Why an address cannot be used. It does not repeat the address, which may have a password in it.
+/// The reason why a URL is invalid. It does not repeat the URL, which may contain a password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadAddress(pub String);
 
@@ -54,11 +54,11 @@ impl fmt::Display for BadAddress {
     }
 }
 
-/// The port of RabbitMQ.
+/// The default port of RabbitMQ.
 const PORT: u16 = 5672;
 
-/// What AMQP can say in a name.
-const LONGEST_NAME: usize = 255;
+/// The maximal length of a name in AMQP.
+const MAX_NAME_BYTES: usize = 255;
 
 impl Default for Host {
     fn default() -> Host {
@@ -75,7 +75,7 @@ impl Default for Address {
 }
 
 impl Address {
-    /// Reads an address.
+    /// Parses a transport URL.
     pub fn parse(url: &str) -> Result<Address, BadAddress> {
         let Some((scheme, rest)) = url.trim().split_once("://") else {
             return Err(bad("write it as rabbit://USER:PASSWORD@HOST:PORT/"));
@@ -89,7 +89,7 @@ impl Address {
             path if path.is_empty() => "/".to_owned(),
             path => path,
         };
-        if virtual_host.len() > LONGEST_NAME {
+        if virtual_host.len() > MAX_NAME_BYTES {
             return Err(bad("the virtual host has more than 255 bytes"));
         }
         let hosts: Result<Vec<Host>, BadAddress> = hosts.split(',').map(Host::parse).collect();
@@ -103,7 +103,7 @@ impl Address {
 }
 
 impl Host {
-    /// Reads `USER:PASSWORD@HOST:PORT`, of which only the host is needed.
+    /// Parses `USER:PASSWORD@HOST:PORT`, of which only the host is required.
     fn parse(text: &str) -> Result<Host, BadAddress> {
         let mut host = Host::default();
         let (login, place) = match text.trim().rsplit_once('@') {
@@ -125,9 +125,9 @@ impl Host {
             host.name = name.to_owned();
         }
         if let Some(port) = port.filter(|port| !port.is_empty()) {
-            host.port = port.parse().map_err(|_| bad("a port is no number up to 65535"))?;
+            host.port = port.parse().map_err(|_| bad("the port is not a number up to 65535"))?;
         }
-        if host.user.len() > LONGEST_NAME {
+        if host.user.len() > MAX_NAME_BYTES {
             return Err(bad("the name of the user has more than 255 bytes"));
         }
         Ok(host)
@@ -184,7 +184,7 @@ mod tests {
             why("kafka://u:secret@h"),
             "kafka:// is no broker that is known; it is rabbit://"
         );
-        assert_eq!(why("rabbit://u:secret@h:x/"), "a port is no number up to 65535");
+        assert_eq!(why("rabbit://u:secret@h:x/"), "the port is not a number up to 65535");
         let long = "v".repeat(256);
         assert!(why(&format!("rabbit://u:secret@h/{long}")).starts_with("the virtual host"));
         assert!(why(&format!("rabbit://{long}:secret@h")).starts_with("the name of the user"));

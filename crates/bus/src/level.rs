@@ -1,20 +1,20 @@
-//! How important a notification is.
+//! The priority of a notification.
 
-/// How important a notification is.
+/// The priority of a notification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Level {
-    /// Of interest to whoever keeps records.
+    /// For audit records.
     Audit,
-    /// Of interest to whoever looks for a mistake.
+    /// For debugging.
     Debug,
-    /// Of interest.
+    /// Informational.
     #[default]
     Info,
-    /// Something may be wrong.
+    /// A warning.
     Warn,
-    /// Something went wrong.
+    /// An error.
     Error,
-    /// Something is badly wrong.
+    /// A critical error.
     Critical,
     /// A measurement.
     Sample,
@@ -31,17 +31,17 @@ const LEVELS: [(Level, &str, &str); 7] = [
 ];
 
 impl Level {
-    /// Its name in messages, such as `INFO`.
+    /// Returns the name in messages, such as `INFO`.
     pub fn name(self) -> &'static str {
         LEVELS[self as usize].1
     }
 
-    /// Its name in the names of queues, such as `info`.
+    /// Returns the name in queue names, such as `info`.
     pub fn word(self) -> &'static str {
         LEVELS[self as usize].2
     }
 
-    /// The level of a name, however it is written.
+    /// Parses a name, ignoring its case.
     pub fn parse(name: &str) -> Option<Level> {
         LEVELS.iter().find(|row| row.1.eq_ignore_ascii_case(name.trim())).map(|row| row.0)
     }

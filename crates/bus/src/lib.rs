@@ -1,23 +1,24 @@
-//! Notifications: tells operators what happens to stacks, in the form of oslo.messaging.
+//! Notifications about stacks for operators, in the format of oslo.messaging.
 //!
-//! The engine hands over what is durable ([`NotificationListener`](kiln_engine::notification::NotificationListener)); it waits in a bounded
-//! queue, and a task of its own sends it: to the log, or to a broker. A broker that is slow or gone slows no
-//! stack down: what does not fit into the queue is dropped, the oldest first, and counted.
+//! The engine hands over durable events ([`NotificationListener`](kiln_engine::notification::NotificationListener)). They wait in a bounded queue, and a
+//! background task sends them to a broker; the log is written at once. A slow or unreachable broker does not delay stacks:
+//! when the queue is full, the oldest notifications are dropped and counted.
 //!
-//! Only `rabbit.rs` knows which library speaks AMQP.
+//! Only `rabbit.rs` uses the AMQP library.
+
 #![forbid(unsafe_code)]
 
 mod address;
+mod config;
 mod level;
 mod message;
 mod queue;
 mod rabbit;
 mod sender;
-mod settings;
 mod tls;
 
 pub use address::{Address, BadAddress, Host};
+pub use config::{BusConfig, Driver};
 pub use level::Level;
 pub use sender::Bus;
-pub use settings::{Driver, Settings};
 pub use tls::Tls;

@@ -1,6 +1,6 @@
-//! A notification as it is sent: the message, its envelope, and what it tells of whoever asked.
+//! A notification in its wire format: the message, its envelope, and the request context.
 
-use crate::{Level, Settings};
+use crate::{BusConfig, Level};
 use kiln_engine::notification::{Notification, Scaling};
 use kiln_engine::state::Status;
 use kiln_engine::time::Time;
@@ -11,9 +11,9 @@ use uuid::Uuid;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Message {
     pub(crate) level: Level,
-    /// What it says, without who asked for what it tells of.
-    pub(crate) said: Map<String, Json>,
-    /// Who that was.
+    /// The fields of the message, without the request context.
+    pub(crate) fields: Map<String, Json>,
+    /// The request context: the user who caused the notification.
     context: Map<String, Json>,
 }
 
@@ -21,37 +21,37 @@ pub(crate) struct Message {
 const VERSION: &str = "2.0";
 
 impl Message {
-    /// What is sent of a notice, under an id that nothing else has.
-    pub(crate) fn of(notice: &Notification, settings: &Settings, id: Uuid) -> Message {
+    /// Builds the message of a notification, with a unique id.
+    pub(crate) fn new(notice: &Notification, config: &BusConfig, id: Uuid) -> Message {
         let status = notice.scaling.as_ref().map_or(notice.state.status, |it| it.status);
         let level = match status {
             Status::Failed => Level::Error,
-            Status::InProgress | Status::Complete => settings.level,
+            Status::InProgress | Status::Complete => config.level,
         };
-        let said = map(json!({
+        let fields = map(json!({
             "message_id": id.to_string(),
-            "publisher_id": settings.publisher,
+            "publisher_id": config.publisher,
             "event_type": event_type(notice, status),
             "priority": level.name(),
             "payload": payload(notice),
-            "timestamp": moment(notice.time),
+            "timestamp": format_time(notice.time),
         }));
-        Message { level, said, context: context(notice) }
+        Message { level, fields, context: context(notice) }
     }
 
-    /// What the log tells of it.
-    pub(crate) fn line(&self) -> String {
-        Json::Object(self.said.clone()).to_string()
+    /// Returns the text for the log.
+    pub(crate) fn log_line(&self) -> String {
+        Json::Object(self.fields.clone()).to_string()
     }
 
-    /// The kind of thing that happened.
+    /// Returns the type of the event.
     pub(crate) fn event_type(&self) -> &str {
-        self.said.get("event_type").and_then(Json::as_str).unwrap_or_default()
+        self.fields.get("event_type").and_then(Json::as_str).unwrap_or_default()
     }
 
-    /// What goes over the wire, with a number by which those who get it twice see that.
+    /// Returns the body on the wire. The unique number lets consumers detect duplicates.
     pub(crate) fn body(&self, is_enveloped: bool, unique: Uuid) -> Vec<u8> {
-        let mut message = self.said.clone();
+        let mut message = self.fields.clone();
         message.insert("_unique_id".into(), unique.as_simple().to_string().into());
         message.extend(self.context.clone());
         let message = Json::Object(message);
@@ -87,7 +87,7 @@ fn payload(notice: &Notification) -> Json {
     let tags: Vec<&str> = notice.tags.iter().map(|tag| &**tag).collect();
     let mut payload = map(json!({
         "tenant_id": *notice.project,
-        // The name, for the sake of those who have always read it there.
+        // This field holds the name of the user, because existing consumers expect it.
         "user_id": *notice.user_name,
         "user_identity": *notice.user_id,
         "username": *notice.user_name,
@@ -123,7 +123,7 @@ fn scaling(scaling: &Scaling) -> Map<String, Json> {
     }))
 }
 
-/// Who asked: what is known of them, and never what proves it.
+/// Returns the request context: the user and the project, but never credentials.
 fn context(notice: &Notification) -> Map<String, Json> {
     let author = &notice.author;
     let known = |text: &str| match text {
@@ -166,8 +166,8 @@ fn context(notice: &Notification) -> Map<String, Json> {
     context.into_iter().map(|(name, value)| (format!("_context_{name}"), value)).collect()
 }
 
-/// A moment as messages have it: `2031-04-05 06:07:08.123456`.
-fn moment(time: Time) -> String {
+/// Formats a time as messages have it: `2031-04-05 06:07:08.123456`.
+fn format_time(time: Time) -> String {
     let whole = time.to_string().replace('T', " ");
     let micros = time.micros().rem_euclid(1_000_000);
     format!("{}.{micros:06}", whole.trim_end_matches('Z'))
@@ -208,16 +208,16 @@ mod tests {
         }
     }
 
-    fn settings() -> Settings {
-        Settings { publisher: "orchestration.node-7".into(), ..Settings::default() }
+    fn config() -> BusConfig {
+        BusConfig { publisher: "orchestration.node-7".into(), ..BusConfig::default() }
     }
 
     fn message(notice: &Notification) -> Message {
         let id = Uuid::from_u128(0x2d1c_7a52_6d1d_4d0e_9f50_9d8d_3f0f_6c11);
-        Message::of(notice, &settings(), id)
+        Message::new(notice, &config(), id)
     }
 
-    /// What those who listen get.
+    /// The message that consumers receive.
     const EXPECTED: &str = r#"{"message_id":"2d1c7a52-6d1d-4d0e-9f50-9d8d3f0f6c11","publisher_id":"orchestration.node-7","event_type":"orchestration.stack.create.start","priority":"INFO","payload":{"tenant_id":"7c2f","user_id":"ana","user_identity":"u-17","username":"ana","stack_identity":"8f1f0a52-3d0e-4a3c-9f59-0a51c2b7a111","stack_name":"web","state":"CREATE_IN_PROGRESS","state_reason":"Stack CREATE started","create_at":"2031-04-05T06:07:08Z","updated_at":null,"description":"web tier","tags":[]},"timestamp":"2031-04-05 06:07:08.123456","_unique_id":"9f2b0c5e7a5b4d0c8a9f1e2d3c4b5a69","_context_user":"u-17","_context_project_id":"7c2f","_context_project":"7c2f","_context_system_scope":null,"_context_domain":null,"_context_user_domain":"default","_context_project_domain":"default","_context_is_admin":false,"_context_read_only":false,"_context_show_deleted":false,"_context_auth_token":null,"_context_request_id":null,"_context_global_request_id":null,"_context_resource_uuid":null,"_context_roles":["member","reader"],"_context_user_identity":"u-17 7c2f - default default","_context_is_admin_project":true,"_context_username":"ana","_context_password":null,"_context_aws_creds":null,"_context_trust_id":null,"_context_trustor_user_id":null,"_context_auth_token_info":null,"_context_auth_url":null,"_context_region_name":null,"_context_project_name":"shop"}"#;
 
     #[test]
@@ -228,17 +228,17 @@ mod tests {
         let envelope: Json = serde_json::from_slice(&message.body(true, unique)).unwrap();
         assert_eq!(envelope, json!({ "oslo.version": "2.0", "oslo.message": EXPECTED }));
         assert_eq!(message.event_type(), "orchestration.stack.create.start");
-        assert!(message.line().ends_with(r#""timestamp":"2031-04-05 06:07:08.123456"}"#));
+        assert!(message.log_line().ends_with(r#""timestamp":"2031-04-05 06:07:08.123456"}"#));
     }
 
     #[test]
     fn what_went_wrong_is_an_error_whatever_the_level() {
-        let settings = Settings { level: Level::Audit, ..settings() };
+        let config = BusConfig { level: Level::Audit, ..config() };
         let told = |action, status| {
             let state = State::new(action, status);
             let notice = Notification { state, ..notice() };
-            let message = Message::of(&notice, &settings, Uuid::nil());
-            (message.event_type().to_owned(), message.said["priority"].clone())
+            let message = Message::new(&notice, &config, Uuid::nil());
+            (message.event_type().to_owned(), message.fields["priority"].clone())
         };
         let expected =
             |event: &str, level: &str| (format!("orchestration.stack.{event}"), json!(level));
@@ -269,8 +269,8 @@ mod tests {
         };
         let told = |scaling: Scaling| {
             let message = message(&Notification { scaling: Some(scaling), ..notice() });
-            let said = message.said.clone();
-            let payload = &said["payload"];
+            let fields = message.fields.clone();
+            let payload = &fields["payload"];
             assert_eq!(payload["stack_name"], "web");
             let part = |name: &str| payload[name].to_string();
             let names = ["adjustment_type", "adjustment", "capacity", "groupname", "message"];

@@ -1,83 +1,83 @@
-//! Where notices wait to be sent. It is bounded: if it is full, the oldest go.
+//! The bounded queue of notifications; when it is full, the oldest are dropped.
 
 use kiln_engine::notification::Notification;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-/// A notice, and the id under which it is sent.
-pub(crate) type Named = (Uuid, Notification);
+/// A notification, and the id under which it is sent.
+pub(crate) type QueuedNotification = (Uuid, Notification);
 
-/// Notices that wait to be sent.
+/// The queue of notifications.
 #[derive(Debug)]
 pub(crate) struct Queue {
-    room: usize,
-    waiting: Mutex<Waiting>,
-    /// Rings when something came, or when nothing will any more.
-    bell: Notify,
+    capacity: usize,
+    state: Mutex<QueueState>,
+    /// Notified when a notification is added or the queue is closed.
+    notify: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
-    notices: VecDeque<Named>,
-    /// How many were dropped and not told of.
+struct QueueState {
+    notices: VecDeque<QueuedNotification>,
+    /// The number of dropped notifications that have not been logged.
     dropped: u64,
     is_closed: bool,
 }
 
 impl Queue {
-    pub(crate) fn new(room: usize) -> Queue {
-        Queue { room: room.max(1), waiting: Mutex::default(), bell: Notify::new() }
+    pub(crate) fn new(capacity: usize) -> Queue {
+        Queue { capacity: capacity.max(1), state: Mutex::default(), notify: Notify::new() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
+        self.state.lock()
     }
 
-    /// Waits for the next ones, and takes up to so many; nothing if none will come any more.
-    pub(crate) async fn take(&self, most: usize) -> Option<Vec<Named>> {
+    /// Waits for notifications and takes at most this many; `None` once the queue is closed and empty.
+    pub(crate) async fn take(&self, most: usize) -> Option<Vec<QueuedNotification>> {
         loop {
             {
-                let mut waiting = self.lock();
-                let count = most.min(waiting.notices.len());
+                let mut state = self.lock();
+                let count = most.min(state.notices.len());
                 if count > 0 {
-                    return Some(waiting.notices.drain(..count).collect());
+                    return Some(state.notices.drain(..count).collect());
                 }
-                if waiting.is_closed {
+                if state.is_closed {
                     return None;
                 }
             }
-            self.bell.notified().await;
+            self.notify.notified().await;
         }
     }
 
-    /// Takes it that no more will come.
+    /// Closes the queue; no more notifications will be added.
     pub(crate) fn close(&self) {
         self.lock().is_closed = true;
-        self.bell.notify_one();
+        self.notify.notify_one();
     }
 
-    /// Takes it that something could not be sent.
-    pub(crate) fn drop_some(&self, count: usize) {
+    /// Counts notifications that could not be sent.
+    pub(crate) fn count_dropped(&self, count: usize) {
         self.lock().dropped += count as u64;
     }
 
-    /// How many were dropped since it was asked last.
+    /// Returns the number of notifications dropped since the last call.
     pub(crate) fn take_dropped(&self) -> u64 {
         std::mem::take(&mut self.lock().dropped)
     }
 
-    /// Has notices wait, in their order.
-    pub(crate) fn put(&self, notices: Vec<Named>) {
+    /// Adds notifications in order.
+    pub(crate) fn put(&self, notices: Vec<QueuedNotification>) {
         {
-            let mut waiting = self.lock();
-            waiting.notices.extend(notices);
-            let excess = waiting.notices.len().saturating_sub(self.room);
-            waiting.notices.drain(..excess);
-            waiting.dropped += excess as u64;
+            let mut state = self.lock();
+            state.notices.extend(notices);
+            let excess = state.notices.len().saturating_sub(self.capacity);
+            state.notices.drain(..excess);
+            state.dropped += excess as u64;
         }
-        self.bell.notify_one();
+        self.notify.notify_one();
     }
 }
 
@@ -89,7 +89,7 @@ mod tests {
     use kiln_engine::time::Time;
     use std::sync::Arc;
 
-    fn notice(name: &str) -> Named {
+    fn notice(name: &str) -> QueuedNotification {
         let notice = Notification {
             time: Time::default(),
             project: "p".into(),
@@ -109,7 +109,7 @@ mod tests {
         (Uuid::nil(), notice)
     }
 
-    fn names(notices: Option<Vec<Named>>) -> Vec<String> {
+    fn names(notices: Option<Vec<QueuedNotification>>) -> Vec<String> {
         notices.into_iter().flatten().map(|(_, it)| it.name.to_string()).collect()
     }
 
@@ -120,7 +120,7 @@ mod tests {
         queue.put(["c", "d", "e"].map(notice).to_vec());
         assert_eq!((queue.take_dropped(), queue.take_dropped()), (2, 0));
         assert_eq!(names(queue.take(2).await), ["c", "d"]);
-        queue.drop_some(2);
+        queue.count_dropped(2);
         assert_eq!(queue.take_dropped(), 2);
         queue.close();
         assert_eq!(names(queue.take(2).await), ["e"]);
@@ -130,12 +130,12 @@ mod tests {
     #[tokio::test]
     async fn whoever_waits_hears_of_the_next() {
         let queue = Arc::new(Queue::new(3));
-        let waiting = tokio::spawn({
+        let state = tokio::spawn({
             let queue = queue.clone();
             async move { queue.take(5).await }
         });
         tokio::task::yield_now().await;
         queue.put(vec![notice("a")]);
-        assert_eq!(names(waiting.await.unwrap()), ["a"]);
+        assert_eq!(names(state.await.unwrap()), ["a"]);
     }
 }

@@ -1,7 +1,7 @@
-//! A connection to RabbitMQ, as far as publishing needs one. The only file that knows the library.
+//! The connection to RabbitMQ for publishing. Only this file uses the AMQP library.
 
 use crate::address::Host;
-use crate::{Settings, Tls};
+use crate::{BusConfig, Tls};
 use amqprs::callbacks::{ChannelCallback, ConnectionCallback};
 use amqprs::channel::{
     BasicPublishArguments, Channel, ConfirmSelectArguments, ExchangeDeclareArguments, ExchangeType,
@@ -15,192 +15,215 @@ use amqprs::{
     Return,
 };
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Something to be published.
+/// A message to be published.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Post {
-    /// Under which key, which is also the name of the queue that it goes to if nobody else wants it.
+pub(crate) struct Publication {
+    /// The routing key, which is also the name of the queue that stores the message for later consumers.
     pub(crate) key: String,
     pub(crate) body: Vec<u8>,
 }
 
-/// Why something was not published, or may not have been.
+/// The reason why a message was not, or may not have been, published.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Trouble {
-    /// What should be declared is there, and other than it should be.
-    IsOther(String),
-    /// Anything else; another try may help.
+pub(crate) enum PublishError {
+    /// An existing exchange or queue has other attributes than the declared ones.
+    Mismatch(String),
+    /// Any other error; a retry may help.
     Lost(String),
 }
 
-/// A connection that is ready for publishing.
-pub(crate) struct Line {
+/// An open connection with a channel for publishing.
+pub(crate) struct BrokerConnection {
     channel: Channel,
     connection: Connection,
-    /// How many messages the broker has confirmed.
+    /// The number of messages that the broker has confirmed.
     confirmed: watch::Receiver<u64>,
     published: u64,
-    /// What was declared on this connection.
+    /// The queues that were declared on this connection.
     declared: BTreeSet<String>,
-    /// Why the broker ended it.
-    farewell: Farewell,
+    /// The reason why the broker closed the connection.
+    close_reason: CloseReason,
 }
 
-/// Why the broker ended something: its code, and what it said.
-type Farewell = Arc<Mutex<Option<(u16, String)>>>;
+/// The reason why the broker closed the connection or the channel: its code and text.
+type CloseReason = Arc<Mutex<Option<(u16, String)>>>;
 
-/// The code of brokers for what is there and other than it should be.
+/// The AMQP code for an existing exchange or queue with other attributes.
 const PRECONDITION_FAILED: u16 = 406;
 
-impl Line {
+impl BrokerConnection {
     /// Connects to a broker.
-    pub(crate) async fn open(settings: &Settings, host: &Host) -> Result<Line, Trouble> {
-        let arguments = arguments(settings, host)?;
-        within(settings.patience, Line::connect(&arguments)).await
+    pub(crate) async fn open(
+        config: &BusConfig,
+        host: &Host,
+    ) -> Result<BrokerConnection, PublishError> {
+        let arguments = arguments(config, host)?;
+        with_timeout(config.timeout, BrokerConnection::connect(&arguments)).await
     }
 
-    async fn connect(arguments: &OpenConnectionArguments) -> Result<Line, Trouble> {
-        let farewell = Farewell::default();
-        let connection = Connection::open(arguments).await.map_err(lost)?;
-        connection.register_callback(Ending(farewell.clone())).await.map_err(lost)?;
-        let channel = connection.open_channel(None).await.map_err(lost)?;
+    async fn connect(
+        arguments: &OpenConnectionArguments,
+    ) -> Result<BrokerConnection, PublishError> {
+        let close_reason = CloseReason::default();
+        let connection = Connection::open(arguments).await.map_err(connection_lost)?;
+        connection
+            .register_callback(ConnectionObserver(close_reason.clone()))
+            .await
+            .map_err(connection_lost)?;
+        let channel = connection.open_channel(None).await.map_err(connection_lost)?;
         let (tell, confirmed) = watch::channel(0);
-        let confirms = Confirms { tell, ahead: BTreeSet::new(), farewell: farewell.clone() };
-        channel.register_callback(confirms).await.map_err(lost)?;
-        channel.confirm_select(ConfirmSelectArguments::default()).await.map_err(lost)?;
-        Ok(Line {
+        let confirms =
+            ConfirmTracker { tell, ahead: BTreeSet::new(), close_reason: close_reason.clone() };
+        channel.register_callback(confirms).await.map_err(connection_lost)?;
+        channel.confirm_select(ConfirmSelectArguments::default()).await.map_err(connection_lost)?;
+        Ok(BrokerConnection {
             channel,
             connection,
             confirmed,
             published: 0,
             declared: BTreeSet::new(),
-            farewell,
+            close_reason,
         })
     }
 
-    /// Makes sure that an exchange is there.
-    pub(crate) async fn declare_exchange(&mut self, settings: &Settings) -> Result<(), Trouble> {
-        let name = &settings.exchange;
+    /// Declares the exchange.
+    pub(crate) async fn declare_exchange(
+        &mut self,
+        config: &BusConfig,
+    ) -> Result<(), PublishError> {
+        let name = &config.exchange;
         let arguments = ExchangeDeclareArguments::of_type(name, ExchangeType::Topic)
-            .durable(settings.is_durable)
-            .auto_delete(settings.is_auto_delete)
+            .durable(config.is_durable)
+            .auto_delete(config.is_auto_delete)
             .finish();
         let declared = self.channel.exchange_declare(arguments);
-        let declared = within(settings.patience, async { declared.await.map_err(lost) }).await;
-        declared.map_err(|trouble| self.undeclared(trouble))
+        let declared =
+            with_timeout(config.timeout, async { declared.await.map_err(connection_lost) }).await;
+        declared.map_err(|error| self.declaration_error(error))
     }
 
-    /// Makes sure that a queue is there.
+    /// Declares a queue.
     pub(crate) async fn declare_queue(
         &mut self,
-        settings: &Settings,
+        config: &BusConfig,
         name: &str,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), PublishError> {
         let mut table = FieldTable::new();
-        if settings.is_quorum
+        if config.is_quorum
             && let Ok(key) = "x-queue-type".try_into()
         {
             table.insert(key, "quorum".into());
         }
         let arguments = QueueDeclareArguments::new(name)
-            .durable(settings.is_durable || settings.is_quorum)
-            .auto_delete(settings.is_auto_delete)
+            .durable(config.is_durable || config.is_quorum)
+            .auto_delete(config.is_auto_delete)
             .arguments(table)
             .finish();
         let declared = self.channel.queue_declare(arguments);
-        let declared =
-            within(settings.patience, async { declared.await.map(drop).map_err(lost) }).await;
-        declared.map_err(|trouble| self.undeclared(trouble))
+        let declared = with_timeout(config.timeout, async {
+            declared.await.map(drop).map_err(connection_lost)
+        })
+        .await;
+        declared.map_err(|error| self.declaration_error(error))
     }
 
-    /// Has a queue get what is published under its name.
-    pub(crate) async fn bind(&mut self, settings: &Settings, name: &str) -> Result<(), Trouble> {
+    /// Binds a queue to its name as the routing key.
+    pub(crate) async fn bind(
+        &mut self,
+        config: &BusConfig,
+        name: &str,
+    ) -> Result<(), PublishError> {
+        let bound = self.channel.queue_bind(QueueBindArguments::new(name, &config.exchange, name));
         let bound =
-            self.channel.queue_bind(QueueBindArguments::new(name, &settings.exchange, name));
-        let bound = within(settings.patience, async { bound.await.map_err(lost) }).await;
-        bound.map_err(|trouble| self.explained(trouble))?;
+            with_timeout(config.timeout, async { bound.await.map_err(connection_lost) }).await;
+        bound.map_err(|error| self.explain(error))?;
         self.declared.insert(name.to_owned());
         Ok(())
     }
 
-    /// Whether a queue is known to be there.
-    pub(crate) fn knows(&self, name: &str) -> bool {
+    /// Reports whether a queue has been declared.
+    pub(crate) fn has_declared(&self, name: &str) -> bool {
         self.declared.contains(name)
     }
 
-    /// Publishes, and waits until the broker has confirmed all of it.
+    /// Publishes messages and waits until the broker has confirmed all of them.
     pub(crate) async fn publish(
         &mut self,
-        settings: &Settings,
-        posts: &[Post],
-    ) -> Result<(), Trouble> {
-        let published = within(settings.patience, async {
-            for post in posts {
-                let arguments = BasicPublishArguments::new(&settings.exchange, &post.key);
-                let sent = self.channel.basic_publish(properties(), post.body.clone(), arguments);
-                sent.await.map_err(lost)?;
+        config: &BusConfig,
+        publications: &[Publication],
+    ) -> Result<(), PublishError> {
+        let published = with_timeout(config.timeout, async {
+            for publication in publications {
+                let arguments = BasicPublishArguments::new(&config.exchange, &publication.key);
+                let sent =
+                    self.channel.basic_publish(properties(), publication.body.clone(), arguments);
+                sent.await.map_err(connection_lost)?;
                 self.published += 1;
             }
             let all = self.published;
             let confirmed = self.confirmed.wait_for(|count| *count >= all).await;
-            let ended = |_| Trouble::Lost("the connection ended before all was confirmed".into());
+            let ended = |_| {
+                PublishError::Lost("the connection ended before all messages were confirmed".into())
+            };
             confirmed.map(drop).map_err(ended)
         });
-        published.await.map_err(|trouble| self.explained(trouble))
+        published.await.map_err(|error| self.explain(error))
     }
 
-    /// Takes leave.
-    pub(crate) async fn close(self, patience: Duration) {
-        // A broker that does not answer is left without a word.
-        _ = tokio::time::timeout(patience, async {
+    /// Closes the connection.
+    pub(crate) async fn close(self, timeout: Duration) {
+        // A broker that does not answer is not waited for.
+        _ = tokio::time::timeout(timeout, async {
             _ = self.channel.close().await;
             _ = self.connection.close().await;
         })
         .await;
     }
 
-    /// What went wrong, in the broker's own words if it said any.
-    fn explained(&self, trouble: Trouble) -> Trouble {
-        match self.said() {
-            Some((code, why)) => Trouble::Lost(format!("{code} {why}")),
-            None => trouble,
+    /// Adds the broker's own explanation to an error, if there is one.
+    fn explain(&self, error: PublishError) -> PublishError {
+        match self.close_reason() {
+            Some((code, why)) => PublishError::Lost(format!("{code} {why}")),
+            None => error,
         }
     }
 
-    /// Why something cannot be declared.
-    fn undeclared(&self, trouble: Trouble) -> Trouble {
-        match self.said() {
-            Some((PRECONDITION_FAILED, why)) => Trouble::IsOther(why),
-            Some((code, why)) => Trouble::Lost(format!("{code} {why}")),
-            None => trouble,
+    /// Returns the error for a failed declaration.
+    fn declaration_error(&self, error: PublishError) -> PublishError {
+        match self.close_reason() {
+            Some((PRECONDITION_FAILED, why)) => PublishError::Mismatch(why),
+            Some((code, why)) => PublishError::Lost(format!("{code} {why}")),
+            None => error,
         }
     }
 
-    fn said(&self) -> Option<(u16, String)> {
-        self.farewell.lock().unwrap_or_else(PoisonError::into_inner).take()
+    fn close_reason(&self) -> Option<(u16, String)> {
+        self.close_reason.lock().take()
     }
 }
 
-fn arguments(settings: &Settings, host: &Host) -> Result<OpenConnectionArguments, Trouble> {
+fn arguments(config: &BusConfig, host: &Host) -> Result<OpenConnectionArguments, PublishError> {
     let place =
         if host.name.contains(':') { format!("[{}]", host.name) } else { host.name.clone() };
     let mut arguments = OpenConnectionArguments::new(&place, host.port, &host.user, &host.password);
-    arguments.virtual_host(&settings.address.virtual_host);
-    arguments.connection_name(&settings.publisher);
-    if let Some(tls) = &settings.tls {
+    arguments.virtual_host(&config.address.virtual_host);
+    arguments.connection_name(&config.publisher);
+    if let Some(tls) = &config.tls {
         arguments.tls_adaptor(adaptor(tls, host)?);
     }
     Ok(arguments.finish())
 }
 
-fn adaptor(tls: &Tls, host: &Host) -> Result<TlsAdaptor, Trouble> {
+fn adaptor(tls: &Tls, host: &Host) -> Result<TlsAdaptor, PublishError> {
     match tls.connector() {
         Ok(connector) => Ok(TlsAdaptor::new(connector, host.name.clone())),
-        Err(why) => Err(Trouble::Lost(why)),
+        Err(why) => Err(PublishError::Lost(why)),
     }
 }
 
@@ -213,30 +236,30 @@ fn properties() -> BasicProperties {
         .finish()
 }
 
-fn lost(error: Error) -> Trouble {
-    Trouble::Lost(error.to_string())
+fn connection_lost(error: Error) -> PublishError {
+    PublishError::Lost(error.to_string())
 }
 
-async fn within<T>(
-    patience: Duration,
-    done: impl Future<Output = Result<T, Trouble>>,
-) -> Result<T, Trouble> {
-    let late = |_| Trouble::Lost("the broker does not answer in time".into());
-    tokio::time::timeout(patience, done).await.map_err(late)?
+async fn with_timeout<T>(
+    timeout: Duration,
+    done: impl Future<Output = Result<T, PublishError>>,
+) -> Result<T, PublishError> {
+    let late = |_| PublishError::Lost("the broker does not answer in time".into());
+    tokio::time::timeout(timeout, done).await.map_err(late)?
 }
 
-/// Hears why a connection ends.
-struct Ending(Farewell);
+/// Records why the connection is closed.
+struct ConnectionObserver(CloseReason);
 
 #[async_trait]
-impl ConnectionCallback for Ending {
+impl ConnectionCallback for ConnectionObserver {
     async fn close(&mut self, _: &Connection, close: Close) -> Result<(), Error> {
-        note(&self.0, close.reply_code(), close.reply_text());
+        record_close(&self.0, close.reply_code(), close.reply_text());
         Ok(())
     }
 
     async fn blocked(&mut self, _: &Connection, reason: String) {
-        tracing::warn!("the broker takes no notifications for now: {reason}");
+        tracing::warn!("the broker has blocked the connection: {reason}");
     }
 
     async fn unblocked(&mut self, _: &Connection) {}
@@ -244,20 +267,20 @@ impl ConnectionCallback for Ending {
     async fn secret_updated(&mut self, _: &Connection) {}
 }
 
-fn note(farewell: &Farewell, code: u16, text: &str) {
-    *farewell.lock().unwrap_or_else(PoisonError::into_inner) = Some((code, text.to_owned()));
+fn record_close(close_reason: &CloseReason, code: u16, text: &str) {
+    *close_reason.lock() = Some((code, text.to_owned()));
 }
 
-/// Hears what was confirmed. When the channel ends, so does this, and whoever waits sees that.
-struct Confirms {
-    /// Up to which message all are confirmed.
+/// Tracks confirmations. It is dropped with the channel, which wakes the waiting publisher.
+struct ConfirmTracker {
+    /// The number of the message up to which all are confirmed.
     tell: watch::Sender<u64>,
-    /// Those behind it that are, too.
+    /// The confirmed messages after that one.
     ahead: BTreeSet<u64>,
-    farewell: Farewell,
+    close_reason: CloseReason,
 }
 
-impl Confirms {
+impl ConfirmTracker {
     fn confirmed(&mut self, tag: u64, is_multiple: bool) {
         self.tell.send_modify(|count| {
             if is_multiple { *count = tag.max(*count) } else { _ = self.ahead.insert(tag) }
@@ -272,9 +295,9 @@ impl Confirms {
 }
 
 #[async_trait]
-impl ChannelCallback for Confirms {
+impl ChannelCallback for ConfirmTracker {
     async fn close(&mut self, _: &Channel, close: CloseChannel) -> Result<(), Error> {
-        note(&self.farewell, close.reply_code(), close.reply_text());
+        record_close(&self.close_reason, close.reply_code(), close.reply_text());
         Ok(())
     }
 
@@ -291,7 +314,7 @@ impl ChannelCallback for Confirms {
     }
 
     async fn publish_nack(&mut self, _: &Channel, _: Nack) {
-        // It is not confirmed, so it is published again when patience ends.
+        // Without a confirmation, the message is published again after the timeout.
     }
 
     async fn publish_return(&mut self, _: &Channel, _: Return, _: BasicProperties, _: Vec<u8>) {}
@@ -304,7 +327,8 @@ mod tests {
     #[test]
     fn messages_are_confirmed_alone_or_together_in_any_order() {
         let (tell, confirmed) = watch::channel(0);
-        let mut confirms = Confirms { tell, ahead: BTreeSet::new(), farewell: Farewell::default() };
+        let mut confirms =
+            ConfirmTracker { tell, ahead: BTreeSet::new(), close_reason: CloseReason::default() };
         let mut after = |tag, is_multiple| {
             confirms.confirmed(tag, is_multiple);
             *confirmed.borrow()

@@ -1,9 +1,9 @@
-//! What is told goes to the log at once; what is for a broker waits for the task that sends it.
+//! The sender: notifications for the log are written at once, those for a broker are queued for a background task.
 
 use crate::message::Message;
-use crate::queue::{Named, Queue};
-use crate::rabbit::{Line, Post, Trouble};
-use crate::{Driver, Level, Settings};
+use crate::queue::{Queue, QueuedNotification};
+use crate::rabbit::{BrokerConnection, Publication, PublishError};
+use crate::{BusConfig, Driver, Level};
 use kiln_engine::ids::Ids;
 use kiln_engine::notification::{Notification, NotificationListener};
 use kiln_engine::runtime::SystemIds;
@@ -13,61 +13,62 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-/// How many notices are sent at once.
-const TOGETHER: usize = 100;
+/// The number of notifications that are published together.
+const BATCH_SIZE: usize = 100;
 
-/// A broker that is gone is tried again no less often than this.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// The maximal pause between attempts to reach a broker.
+const MAX_PAUSE: Duration = Duration::from_secs(30);
 
-/// What goes on being wrong is told no more often than this.
-const REMINDER: Duration = Duration::from_secs(60);
+/// The minimal interval between log lines about the same trouble.
+const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Tells operators what happens to stacks.
+/// Publishes notifications about stacks.
 pub struct Bus {
-    settings: Arc<Settings>,
+    config: Arc<BusConfig>,
     queue: Arc<Queue>,
     task: JoinHandle<()>,
 }
 
 impl Bus {
-    /// Starts a task that sends what it is told.
-    pub fn start(settings: Settings) -> Bus {
-        let settings = Arc::new(settings);
-        let queue = Arc::new(Queue::new(settings.room));
-        let sender = Sender::new(settings.clone(), queue.clone());
-        Bus { settings, queue, task: tokio::spawn(sender.run()) }
+    /// Starts the background task.
+    pub fn start(config: BusConfig) -> Bus {
+        let config = Arc::new(config);
+        let queue = Arc::new(Queue::new(config.capacity));
+        let sender = Sender::new(config.clone(), queue.clone());
+        Bus { config, queue, task: tokio::spawn(sender.run()) }
     }
 
-    /// Whoever is to be told.
+    /// Returns the listener for the engine.
     pub fn listener(&self) -> Arc<dyn NotificationListener> {
-        Arc::new(Ear { settings: self.settings.clone(), queue: self.queue.clone() })
+        Arc::new(QueueListener { config: self.config.clone(), queue: self.queue.clone() })
     }
 
-    /// Sends what still waits, unless that takes too long.
-    pub async fn close(self, patience: Duration) {
+    /// Publishes the queued notifications, unless that takes too long.
+    pub async fn close(self, timeout: Duration) {
         self.queue.close();
         let abort = self.task.abort_handle();
-        if tokio::time::timeout(patience, self.task).await.is_err() {
+        if tokio::time::timeout(timeout, self.task).await.is_err() {
             abort.abort();
-            tracing::warn!("some notifications were not sent: the broker does not take them");
+            tracing::warn!("some notifications were not sent: the broker does not accept them");
         }
     }
 }
 
-/// Writes to the log at once, and has wait what is for the broker.
+/// Logs notifications at once and queues those for the broker.
 #[derive(Debug)]
-struct Ear {
-    settings: Arc<Settings>,
+struct QueueListener {
+    config: Arc<BusConfig>,
     queue: Arc<Queue>,
 }
 
-impl NotificationListener for Ear {
+impl NotificationListener for QueueListener {
     fn notify(&self, notices: Vec<Notification>) {
-        let mut chance = SystemIds::default();
-        let named: Vec<Named> = notices.into_iter().map(|it| (chance.next(), it)).collect();
-        let drivers = &self.settings.drivers;
+        let mut ids = SystemIds::default();
+        let named: Vec<QueuedNotification> =
+            notices.into_iter().map(|it| (ids.next(), it)).collect();
+        let drivers = &self.config.drivers;
         if drivers.contains(&Driver::Log) {
-            named.iter().for_each(|(id, it)| log(&Message::of(it, &self.settings, *id)));
+            named.iter().for_each(|(id, it)| log(&Message::new(it, &self.config, *id)));
         }
         if drivers.iter().any(|driver| *driver != Driver::Log) {
             self.queue.put(named);
@@ -76,178 +77,187 @@ impl NotificationListener for Ear {
 }
 
 struct Sender {
-    settings: Arc<Settings>,
+    config: Arc<BusConfig>,
     queue: Arc<Queue>,
-    line: Option<Line>,
-    /// The machine of the broker that is tried next.
+    connection: Option<BrokerConnection>,
+    /// The node of the broker to try next.
     next_host: usize,
-    /// What is there and other than it should be: it is used as it is.
-    as_it_is: BTreeSet<String>,
-    /// When it was last told that the broker does not take anything, and that something was dropped.
-    told: Option<Instant>,
-    told_dropped: Option<Instant>,
-    chance: SystemIds,
+    /// Exchanges and queues with other attributes than the declared ones; they are used as they are.
+    mismatched: BTreeSet<String>,
+    /// The times of the last log lines about an unreachable broker and about dropped notifications.
+    logged_unreachable: Option<Instant>,
+    logged_dropped: Option<Instant>,
+    ids: SystemIds,
 }
 
 impl Sender {
-    fn new(settings: Arc<Settings>, queue: Arc<Queue>) -> Sender {
+    fn new(config: Arc<BusConfig>, queue: Arc<Queue>) -> Sender {
         Sender {
-            settings,
+            config,
             queue,
-            line: None,
+            connection: None,
             next_host: 0,
-            as_it_is: BTreeSet::new(),
-            told: None,
-            told_dropped: None,
-            chance: SystemIds::default(),
+            mismatched: BTreeSet::new(),
+            logged_unreachable: None,
+            logged_dropped: None,
+            ids: SystemIds::default(),
         }
     }
 
     async fn run(mut self) {
-        while let Some(notices) = self.queue.take(TOGETHER).await {
-            let mut posts = Vec::new();
+        while let Some(notices) = self.queue.take(BATCH_SIZE).await {
+            let mut publications = Vec::new();
             for (id, notice) in &notices {
-                self.address(&Message::of(notice, &self.settings, *id), &mut posts);
+                self.add_publications(&Message::new(notice, &self.config, *id), &mut publications);
             }
-            if !self.publish(&posts).await {
-                self.queue.drop_some(notices.len());
+            if !self.publish(&publications).await {
+                self.queue.count_dropped(notices.len());
             }
-            self.tell_dropped();
+            self.log_dropped();
         }
-        if let Some(line) = self.line.take() {
-            line.close(self.settings.patience).await;
+        if let Some(connection) = self.connection.take() {
+            connection.close(self.config.timeout).await;
         }
     }
 
-    /// What is published of a message: once for each topic and form.
-    fn address(&mut self, message: &Message, posts: &mut Vec<Post>) {
-        for driver in &self.settings.drivers {
+    /// Adds the publications of a message: one for each topic and driver.
+    fn add_publications(&mut self, message: &Message, publications: &mut Vec<Publication>) {
+        for driver in &self.config.drivers {
             let Driver::Messaging { is_enveloped } = driver else { continue };
-            for topic in &self.settings.topics {
+            for topic in &self.config.topics {
                 let key = format!("{topic}.{}", message.level.word());
-                let body = message.body(*is_enveloped, self.chance.next());
-                posts.push(Post { key, body });
+                let body = message.body(*is_enveloped, self.ids.next());
+                publications.push(Publication { key, body });
             }
         }
     }
 
-    /// Publishes; tries again until it is done, or as often as the operator wants.
-    async fn publish(&mut self, posts: &[Post]) -> bool {
-        let mut pause = self.settings.pause;
+    /// Publishes with retries, up to the configured number. Returns whether it succeeded.
+    async fn publish(&mut self, publications: &[Publication]) -> bool {
+        let mut pause = self.config.pause;
         let mut failures = 0;
         loop {
-            let was_connected = self.line.is_some();
-            match self.try_to_publish(posts).await {
+            let was_connected = self.connection.is_some();
+            match self.try_to_publish(publications).await {
                 Ok(()) => {
-                    if self.told.take().is_some() {
-                        tracing::warn!("the broker takes notifications again");
+                    if self.logged_unreachable.take().is_some() {
+                        tracing::warn!("the broker accepts notifications again");
                     }
                     return true;
                 }
-                // The next try leaves it as it is: that is no failure.
-                Err(Trouble::IsOther(why)) => {
+                // The next attempt uses the existing one, so this is not a failure.
+                Err(PublishError::Mismatch(why)) => {
                     tracing::warn!(
                         "an exchange or a queue for notifications is used as it is: {why}; see \
                          [oslo_messaging_rabbit] amqp_durable_queues"
                     );
                     continue;
                 }
-                // The connection may have ended long ago: a new one tells more.
-                Err(Trouble::Lost(_)) if was_connected => continue,
-                Err(Trouble::Lost(why)) => self.tell_lost(&why),
+                // The connection may have ended long ago; a new one shows the current error.
+                Err(PublishError::Lost(_)) if was_connected => continue,
+                Err(PublishError::Lost(why)) => self.log_unreachable(&why),
             }
             failures += 1;
-            if self.settings.retries.is_some_and(|retries| failures > retries) {
+            if self.config.retries.is_some_and(|retries| failures > retries) {
                 return false;
             }
             tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
-            self.tell_dropped();
+            pause = (pause * 2).min(MAX_PAUSE);
+            self.log_dropped();
         }
     }
 
-    async fn try_to_publish(&mut self, posts: &[Post]) -> Result<(), Trouble> {
-        let mut line = match self.line.take() {
-            Some(line) => line,
+    async fn try_to_publish(&mut self, publications: &[Publication]) -> Result<(), PublishError> {
+        let mut connection = match self.connection.take() {
+            Some(connection) => connection,
             None => self.connect().await?,
         };
-        for post in posts {
-            if !line.knows(&post.key) {
-                self.prepare(&mut line, &post.key).await?;
+        for publication in publications {
+            if !connection.has_declared(&publication.key) {
+                self.prepare(&mut connection, &publication.key).await?;
             }
         }
-        line.publish(&self.settings, posts).await?;
-        self.line = Some(line);
+        connection.publish(&self.config, publications).await?;
+        self.connection = Some(connection);
         Ok(())
     }
 
-    /// Connects to the next machine of the broker, or the next that answers.
-    async fn connect(&mut self) -> Result<Line, Trouble> {
-        let hosts = self.settings.address.hosts.len();
-        let mut trouble = Trouble::Lost("no machine of the broker is named".into());
+    /// Connects to the next node of the broker that answers.
+    async fn connect(&mut self) -> Result<BrokerConnection, PublishError> {
+        let hosts = self.config.address.hosts.len();
+        let mut error = PublishError::Lost("the address names no node of the broker".into());
         for _ in 0..hosts {
-            let host = &self.settings.address.hosts[self.next_host % hosts];
-            match Line::open(&self.settings, host).await {
-                Ok(line) => return Ok(line),
-                Err(Trouble::Lost(why)) => trouble = Trouble::Lost(format!("{host}: {why}")),
-                Err(other) => trouble = other,
+            let host = &self.config.address.hosts[self.next_host % hosts];
+            match BrokerConnection::open(&self.config, host).await {
+                Ok(connection) => return Ok(connection),
+                Err(PublishError::Lost(why)) => {
+                    error = PublishError::Lost(format!("{host}: {why}"))
+                }
+                Err(other) => error = other,
             }
             self.next_host += 1;
         }
-        Err(trouble)
+        Err(error)
     }
 
-    /// Makes sure that there is a queue for what is published under a key, so that it is kept for whoever
-    /// comes later.
-    async fn prepare(&mut self, line: &mut Line, key: &str) -> Result<(), Trouble> {
-        let settings = &self.settings;
-        let exchange = format!("exchange {}", settings.exchange);
+    /// Declares and binds the queue for a routing key, so that messages are stored for later consumers.
+    async fn prepare(
+        &mut self,
+        connection: &mut BrokerConnection,
+        key: &str,
+    ) -> Result<(), PublishError> {
+        let config = &self.config;
+        let exchange = format!("exchange {}", config.exchange);
         let queue = format!("queue {key}");
-        if !self.as_it_is.contains(&exchange) {
-            let declared = line.declare_exchange(settings).await;
-            remember(&mut self.as_it_is, exchange, declared)?;
+        if !self.mismatched.contains(&exchange) {
+            let declared = connection.declare_exchange(config).await;
+            record_mismatch(&mut self.mismatched, exchange, declared)?;
         }
-        if !self.as_it_is.contains(&queue) {
-            let declared = line.declare_queue(settings, key).await;
-            remember(&mut self.as_it_is, queue, declared)?;
+        if !self.mismatched.contains(&queue) {
+            let declared = connection.declare_queue(config, key).await;
+            record_mismatch(&mut self.mismatched, queue, declared)?;
         }
-        line.bind(settings, key).await
+        connection.bind(config, key).await
     }
 
-    fn tell_lost(&mut self, why: &str) {
-        if self.told.is_none_or(|told| told.elapsed() >= REMINDER) {
-            self.told = Some(Instant::now());
-            tracing::warn!("the broker takes no notifications, and stacks go on without: {why}");
+    fn log_unreachable(&mut self, why: &str) {
+        if self.logged_unreachable.is_none_or(|logged| logged.elapsed() >= LOG_INTERVAL) {
+            self.logged_unreachable = Some(Instant::now());
+            tracing::warn!(
+                "cannot publish notifications, retrying (stacks are not affected): {why}"
+            );
         }
     }
 
-    fn tell_dropped(&mut self) {
-        if self.told_dropped.is_some_and(|told| told.elapsed() < REMINDER) {
+    fn log_dropped(&mut self) {
+        if self.logged_dropped.is_some_and(|logged| logged.elapsed() < LOG_INTERVAL) {
             return;
         }
         let dropped = self.queue.take_dropped();
         if dropped > 0 {
-            self.told_dropped = Some(Instant::now());
-            tracing::warn!("{dropped} notifications were dropped: too many waited for the broker");
+            self.logged_dropped = Some(Instant::now());
+            tracing::warn!(
+                "{dropped} notifications were dropped: the queue for the broker was full"
+            );
         }
     }
 }
 
-/// Remembers what is other than it should be.
-fn remember(
-    as_it_is: &mut BTreeSet<String>,
+/// Records an exchange or queue with other attributes.
+fn record_mismatch(
+    mismatched: &mut BTreeSet<String>,
     what: String,
-    declared: Result<(), Trouble>,
-) -> Result<(), Trouble> {
-    if let Err(Trouble::IsOther(_)) = &declared {
-        as_it_is.insert(what);
+    declared: Result<(), PublishError>,
+) -> Result<(), PublishError> {
+    if let Err(PublishError::Mismatch(_)) = &declared {
+        mismatched.insert(what);
     }
     declared
 }
 
-/// One line in the log.
+/// Writes a log line.
 fn log(message: &Message) {
-    let (event_type, line) = (message.event_type(), message.line());
+    let (event_type, line) = (message.event_type(), message.log_line());
     match message.level {
         Level::Sample => {}
         Level::Debug => tracing::debug!(target: "notification", event_type, "{line}"),

@@ -1,4 +1,4 @@
-//! How a connection to a broker is encrypted.
+//! TLS for the connection to a broker.
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -7,23 +7,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_rustls::TlsConnector;
 
-/// How a connection is encrypted.
+/// The TLS configuration of a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tls {
-    /// Certificates of the authorities that are trusted, in PEM; nothing means those that the system trusts.
+    /// A PEM file with the trusted certificate authorities; absent for those of the system.
     pub authorities: Option<PathBuf>,
-    /// Our own certificate and its key, in PEM, if the broker asks for one.
+    /// PEM files with the client certificate and its key, if the broker requires one.
     pub own: Option<(PathBuf, PathBuf)>,
 }
 
-/// Where distributions keep the certificates of authorities that the system trusts.
-const OF_SYSTEM: [&str; 2] =
+/// The certificate bundles of the distributions.
+const SYSTEM_BUNDLES: [&str; 2] =
     ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"];
 
 impl Tls {
-    /// What encrypts connections so; or why it cannot be made.
+    /// Builds the TLS connector; the error is a sentence.
     pub(crate) fn connector(&self) -> Result<TlsConnector, String> {
-        let bad = |error: rustls::Error| format!("encryption cannot be used: {error}");
+        let bad = |error: rustls::Error| format!("cannot set up TLS: {error}");
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider);
         let builder = builder.with_safe_default_protocol_versions().map_err(bad)?;
@@ -32,7 +32,7 @@ impl Tls {
             None => builder.with_no_client_auth(),
             Some((certificate, key)) => {
                 let secret =
-                    PrivateKeyDer::from_pem_file(key).map_err(|error| unread(key, error))?;
+                    PrivateKeyDer::from_pem_file(key).map_err(|error| cannot_read(key, error))?;
                 builder.with_client_auth_cert(certificates(certificate)?, secret).map_err(bad)?
             }
         };
@@ -40,13 +40,13 @@ impl Tls {
     }
 
     fn roots(&self) -> Result<RootCertStore, String> {
-        let of_system = || OF_SYSTEM.iter().map(PathBuf::from).find(|path| path.exists());
+        let of_system = || SYSTEM_BUNDLES.iter().map(PathBuf::from).find(|path| path.exists());
         let Some(path) = self.authorities.clone().or_else(of_system) else {
             return Err("no authority is trusted: name a file in ssl_ca_file".to_owned());
         };
         let mut roots = RootCertStore::empty();
         for certificate in certificates(&path)? {
-            // One that cannot be understood vouches for nobody.
+            // An unparsable certificate is ignored.
             _ = roots.add(certificate);
         }
         if roots.is_empty() {
@@ -58,11 +58,11 @@ impl Tls {
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
-    let read = CertificateDer::pem_file_iter(path).map_err(|error| unread(path, error))?;
-    read.collect::<Result<_, _>>().map_err(|error| unread(path, error))
+    let read = CertificateDer::pem_file_iter(path).map_err(|error| cannot_read(path, error))?;
+    read.collect::<Result<_, _>>().map_err(|error| cannot_read(path, error))
 }
 
-fn unread(path: &Path, error: impl std::fmt::Display) -> String {
+fn cannot_read(path: &Path, error: impl std::fmt::Display) -> String {
     format!("cannot read {}: {error}", path.display())
 }
 

@@ -1,5 +1,5 @@
-//! A RabbitMQ of our own: started in a temporary folder, reachable on this machine only, stopped at the end
-//! whatever happens.
+//! A RabbitMQ for the tests: started in a temporary directory, reachable from this machine only, and stopped at the
+//! end in any case.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// What it takes to get in: little in it is harmless in an address. Clients in Python stumble over a slash.
+/// A password with characters that must be escaped in a URL. Python clients fail with a slash.
 pub(crate) const PASSWORD: &str = "a@b:%25";
 pub(crate) const VIRTUAL_HOST: &str = "kiln/test";
 
@@ -16,7 +16,7 @@ pub(crate) const VIRTUAL_HOST: &str = "kiln/test";
 pub(crate) struct Broker {
     folder: PathBuf,
     pub(crate) port: u16,
-    /// The port for encrypted connections.
+    /// The port for TLS.
     pub(crate) tls_port: u16,
     directory_port: u16,
     node_port: u16,
@@ -24,7 +24,7 @@ pub(crate) struct Broker {
 }
 
 impl Broker {
-    /// Starts a broker; with a certificate and its key, it takes encrypted connections, too.
+    /// Starts a broker; with a certificate and its key it also accepts TLS.
     pub(crate) fn start(tls: Option<(&Path, &Path)>) -> Broker {
         let folder = std::env::temp_dir().join(format!("kiln-rabbitmq-{}", std::process::id()));
         fs::create_dir_all(folder.join("log")).expect("a folder");
@@ -55,12 +55,12 @@ impl Broker {
         fs::write(self.folder.join(name), text).expect("a file of the broker");
     }
 
-    /// Where it is, in the form of oslo.messaging.
+    /// Returns the address in the format of oslo.messaging.
     pub(crate) fn url(&self) -> String {
         format!("rabbit://kiln:a%40b%3A%2525@127.0.0.1:{}/kiln%2Ftest", self.port)
     }
 
-    /// Starts it with all that it had written down.
+    /// Starts the broker again with its persisted state.
     pub(crate) fn start_again(&mut self) {
         let mut directory = Command::new(program("epmd"));
         directory.args(["-port", &self.directory_port.to_string(), "-address", "127.0.0.1"]);
@@ -70,7 +70,7 @@ impl Broker {
         let mut command = self.command();
         command.stdin(Stdio::null()).stdout(writer.try_clone().expect("a pipe")).stderr(writer);
         self.running.push(command.process_group(0).spawn().expect("RabbitMQ starts"));
-        // The broker has the only other end of the pipe: if it ends, so does what it says.
+        // The broker holds the only other end of the pipe, so the pipe ends with it.
         drop(command);
         let mut said = String::new();
         let mut lines = BufReader::new(reader).lines();
@@ -78,7 +78,7 @@ impl Broker {
             said.push_str(&line);
             said.push('\n');
             if line.contains("completed with") {
-                // Whatever else it says must not fill the pipe.
+                // Further output must not fill the pipe.
                 std::thread::spawn(move || lines.for_each(drop));
                 return;
             }
@@ -104,7 +104,7 @@ impl Broker {
         command
     }
 
-    /// Stops it as a power cut would.
+    /// Kills the broker like a power failure.
     pub(crate) fn stop(&mut self) {
         for mut child in self.running.drain(..).rev() {
             let group = format!("-{}", child.id());
@@ -122,15 +122,15 @@ impl Drop for Broker {
 }
 
 fn free_ports<const N: usize>() -> [u16; N] {
-    // All are taken before one is let go, so that they differ.
+    // All ports are bound before any is released, so that they differ.
     let taken = [(); N].map(|()| TcpListener::bind("127.0.0.1:0").expect("a port"));
     taken.map(|socket| socket.local_addr().expect("a port").port())
 }
 
-/// Where a program is.
+/// Finds a program.
 fn program(name: &str) -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    // The one in /usr/sbin changes the user, who may not read our folder.
+    // The program in /usr/sbin changes the user, who may not read the temporary directory.
     let folders = [PathBuf::from("/usr/lib/rabbitmq/bin")].into_iter();
     let found = folders.chain(std::env::split_paths(&path)).map(|it| it.join(name));
     let found = found.into_iter().find(|path| path.exists());

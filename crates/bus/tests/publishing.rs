@@ -1,4 +1,4 @@
-//! What a broker gets, and what becomes of it when the broker goes.
+//! The messages that a broker receives, also across its restarts.
 
 use crate::broker::{Broker, PASSWORD, VIRTUAL_HOST};
 use amqprs::BasicProperties;
@@ -6,7 +6,7 @@ use amqprs::channel::{
     BasicGetArguments, Channel, ExchangeDeclareArguments, QueueDeclareArguments,
 };
 use amqprs::connection::{Connection, OpenConnectionArguments};
-use kiln_bus::{Address, Bus, Driver, Settings, Tls};
+use kiln_bus::{Address, Bus, BusConfig, Driver, Tls};
 use kiln_engine::ids::StackId;
 use kiln_engine::notification::Notification;
 use kiln_engine::state::{Action, State, Status};
@@ -36,33 +36,33 @@ fn notice(name: &str, status: Status) -> Notification {
     }
 }
 
-fn settings(broker: &Broker) -> Settings {
-    Settings {
+fn config(broker: &Broker) -> BusConfig {
+    BusConfig {
         drivers: vec![Driver::Messaging { is_enveloped: true }],
         address: Address::parse(&broker.url()).unwrap(),
         is_durable: true,
         pause: Duration::from_millis(50),
-        ..Settings::default()
+        ..BusConfig::default()
     }
 }
 
-/// Somebody else at the broker.
-struct UserToken {
+/// A consumer at the broker.
+struct Consumer {
     _connection: Connection,
     channel: Channel,
 }
 
-impl UserToken {
-    async fn come(broker: &Broker) -> UserToken {
+impl Consumer {
+    async fn come(broker: &Broker) -> Consumer {
         let arguments = OpenConnectionArguments::new("127.0.0.1", broker.port, "kiln", PASSWORD)
             .virtual_host(VIRTUAL_HOST)
             .finish();
         let connection = Connection::open(&arguments).await.unwrap();
         let channel = connection.open_channel(None).await.unwrap();
-        UserToken { _connection: connection, channel }
+        Consumer { _connection: connection, channel }
     }
 
-    /// The next message in a queue, as soon as there is one.
+    /// Waits for the next message in a queue.
     async fn next(&self, queue: &str) -> (BasicProperties, Json) {
         loop {
             let arguments = BasicGetArguments::new(queue).no_ack(true).finish();
@@ -73,7 +73,7 @@ impl UserToken {
         }
     }
 
-    /// The name of the stack that the next message tells of.
+    /// Returns the name of the stack in the next message.
     async fn next_stack(&self, queue: &str) -> String {
         let message = opened(&self.next(queue).await.1);
         message["payload"]["stack_name"].as_str().unwrap().to_owned()
@@ -106,14 +106,14 @@ fn a_broker_gets_everything_in_order_whatever_happens_to_it() {
     });
 }
 
-/// Nobody listens yet.
+/// A message is kept for later consumers.
 async fn it_is_kept_for_whoever_comes_later(broker: &Broker) {
-    let bus = Bus::start(settings(broker));
+    let bus = Bus::start(config(broker));
     let listener = bus.listener();
     listener.notify(vec![notice("one", Status::InProgress), notice("one", Status::Failed)]);
     listener.notify(vec![notice("two", Status::Complete)]);
     bus.close(PATIENCE).await;
-    let visitor = UserToken::come(broker).await;
+    let visitor = Consumer::come(broker).await;
     let (properties, envelope) = visitor.next("notifications.info").await;
     assert_eq!(properties.content_type().map(String::as_str), Some("application/json"));
     assert_eq!(properties.content_encoding().map(String::as_str), Some("utf-8"));
@@ -129,14 +129,14 @@ async fn it_is_kept_for_whoever_comes_later(broker: &Broker) {
 }
 
 async fn topics_have_queues_of_their_own_and_need_no_envelope(broker: &Broker) {
-    let bus = Bus::start(Settings {
+    let bus = Bus::start(BusConfig {
         drivers: vec![Driver::Log, Driver::Messaging { is_enveloped: false }],
         topics: vec!["a".into(), "b".into()],
-        ..settings(broker)
+        ..config(broker)
     });
     bus.listener().notify(vec![notice("plain", Status::Complete)]);
     bus.close(PATIENCE).await;
-    let visitor = UserToken::come(broker).await;
+    let visitor = Consumer::come(broker).await;
     let (_, a) = visitor.next("a.info").await;
     let (_, b) = visitor.next("b.info").await;
     assert_eq!(a["payload"]["stack_name"], "plain");
@@ -145,13 +145,13 @@ async fn topics_have_queues_of_their_own_and_need_no_envelope(broker: &Broker) {
 }
 
 async fn what_is_there_already_is_used_as_it_is(broker: &Broker) {
-    let visitor = UserToken::come(broker).await;
+    let visitor = Consumer::come(broker).await;
     let exchange = ExchangeDeclareArguments::new("other", "topic");
     visitor.channel.exchange_declare(exchange).await.unwrap();
     let queue = QueueDeclareArguments::new("odd.info");
     visitor.channel.queue_declare(queue).await.unwrap();
     let (exchange, topics) = ("other".to_owned(), vec!["odd".to_owned()]);
-    let bus = Bus::start(Settings { exchange, topics, ..settings(broker) });
+    let bus = Bus::start(BusConfig { exchange, topics, ..config(broker) });
     bus.listener().notify(vec![notice("odd", Status::Complete)]);
     assert_eq!(visitor.next_stack("odd.info").await, "odd");
     bus.close(PATIENCE).await;
@@ -160,24 +160,23 @@ async fn what_is_there_already_is_used_as_it_is(broker: &Broker) {
 async fn a_connection_may_be_encrypted(broker: &Broker, authority: &Path) {
     let mut address = Address::parse(&broker.url()).unwrap();
     address.hosts[0].port = broker.tls_port;
-    // The first machine of a cluster may be down.
+    // The first node of a cluster may be down.
     let dead = kiln_bus::Host { port: 1, ..address.hosts[0].clone() };
     address.hosts.insert(0, dead);
     let tls = Some(Tls { authorities: Some(authority.to_owned()), own: None });
-    let bus = Bus::start(Settings { address, tls, ..settings(broker) });
+    let bus = Bus::start(BusConfig { address, tls, ..config(broker) });
     bus.listener().notify(vec![notice("secret", Status::Complete)]);
     bus.close(PATIENCE).await;
-    let visitor = UserToken::come(broker).await;
+    let visitor = Consumer::come(broker).await;
     assert_eq!(visitor.next_stack("notifications.info").await, "secret");
 }
 
-/// What was sent before a broker is gone is there when it comes again, and so is what was sent meanwhile, but
-/// for what there was no room for.
+/// Messages survive a restart of the broker, and so do messages sent meanwhile, as far as the queue has room.
 async fn it_outlives_the_broker(broker: &mut Broker) {
-    let bus = Bus::start(Settings { room: 150, ..settings(broker) });
+    let bus = Bus::start(BusConfig { capacity: 150, ..config(broker) });
     let listener = bus.listener();
     listener.notify(vec![notice("before", Status::Complete)]);
-    let visitor = UserToken::come(broker).await;
+    let visitor = Consumer::come(broker).await;
     assert_eq!(visitor.next_stack("notifications.info").await, "before");
     broker.stop();
     let meanwhile: Vec<Notification> =
@@ -189,7 +188,7 @@ async fn it_outlives_the_broker(broker: &mut Broker) {
     broker.start_again();
     listener.notify(vec![notice("after", Status::Complete)]);
     bus.close(PATIENCE).await;
-    let visitor = UserToken::come(broker).await;
+    let visitor = Consumer::come(broker).await;
     let mut seen = Vec::new();
     while seen.last().is_none_or(|name| name != "after") {
         seen.push(visitor.next_stack("notifications.info").await);

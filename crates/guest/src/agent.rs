@@ -1,63 +1,63 @@
-//! `kiln-guest agent`: collecting, applying, deploying and telling in one process, without links or a shell between.
+//! `kiln-guest agent`: collects, applies, deploys and reports in one process, without symlinks or a shell in between.
 
 use crate::apply;
-use crate::collect::{self, Cache, Collector, FLAGS as COLLECT, Pauses, Round, Settings};
+use crate::collect::{self, Backoff, Cache, Collector, Config, FLAGS as COLLECT, Round};
 use crate::deploy;
+use crate::error::Result;
 use crate::files;
 use crate::host::Host;
 use crate::json;
-use crate::options::{Flag, Given};
-use crate::problem::Result;
+use crate::options::{Args, Flag};
 use crate::refresh;
 use serde_json::Value;
 use std::sync::atomic::Ordering;
 
-/// It takes what os-collect-config takes.
+/// The agent accepts the options of os-collect-config.
 pub(crate) const FLAGS: &[Flag] = COLLECT;
 
-/// What was delivered at the first boot: how to collect, above all.
+/// The files from the first boot, mainly the configuration of the collectors.
 const DELIVERED: [&str; 2] =
     ["/var/lib/cloud/data/cfn-init-data", "/var/lib/heat-cfntools/cfn-init-data"];
 
-/// Parts of the phases whose work the agent does itself.
+/// The scripts in the phases whose work the agent does itself.
 const OWN: [&str; 2] = ["20-os-apply-config", "55-heat-config"];
 
-/// The tool. Gives an exit status, or nothing if it is to begin anew.
-pub(crate) fn main(host: &mut Host, given: &Given) -> Option<i32> {
-    collect::run(host, given, serve)
+/// Runs the tool. Returns the exit status, or `None` to restart.
+pub(crate) fn main(host: &mut Host, args: &Args) -> Option<i32> {
+    collect::run(host, args, serve)
 }
 
-fn serve(host: &Host, given: &Given) -> Result<Option<i32>> {
-    let told = Settings::read(host, given);
-    let is_once = told.is("DEFAULT", "one_time");
-    let asked_to_end = collect::hung_up();
-    let cache = Cache::open(collect::cache_folder(host, &told))?;
-    let mut settings = told.clone();
-    overlay(&mut settings, &merged(host, &[]));
-    let mut collector = Collector::new(host, &settings);
-    let mut pauses = Pauses::new(&settings);
+fn serve(host: &Host, args: &Args) -> Result<Option<i32>> {
+    let configured = Config::read(host, args);
+    let is_once = configured.is("DEFAULT", "one_time");
+    let asked_to_end = collect::sighup_flag();
+    let cache = Cache::open(collect::cache_folder(host, &configured))?;
+    let mut config = configured.clone();
+    overlay(&mut config, &merged(host, &[]));
+    let mut collector = Collector::new(host, &config);
+    let mut pauses = Backoff::new(&config);
     let mut is_unfinished = true;
     loop {
-        let round = collector.round(host, &settings, &cache)?;
+        let round = collector.round(host, &config, &cache)?;
         let has_changed = !round.changed.is_empty();
         let metadata = merged(host, &round.content);
-        let before = settings.clone();
-        settings = told.clone();
-        overlay(&mut settings, &metadata);
+        let before = config.clone();
+        config = configured.clone();
+        overlay(&mut config, &metadata);
         if has_changed || is_unfinished {
             is_unfinished = !act(host, &metadata, &round, &cache, has_changed)?;
         }
-        if settings != before {
-            // There is somebody else to ask.
-            collector = Collector::new(host, &settings);
+        if config != before {
+            // The metadata names other sources.
+            collector = Collector::new(host, &config);
             continue;
         }
         if is_once {
             return Ok(Some(i32::from(is_unfinished)));
         }
         if !asked_to_end.load(Ordering::Relaxed) {
-            let pause = pauses.next(&settings, has_changed);
-            collector.rest(host, &settings, pause, &asked_to_end);
+            let pause = pauses.next(&config, has_changed);
+            collector.wait_for_change(host, &config, pause, &asked_to_end);
         }
         if asked_to_end.load(Ordering::Relaxed) {
             return Ok(None);
@@ -65,13 +65,13 @@ fn serve(host: &Host, given: &Given) -> Result<Option<i32>> {
     }
 }
 
-fn overlay(settings: &mut Settings, metadata: &Value) {
+fn overlay(config: &mut Config, metadata: &Value) {
     if let Some(block) = metadata.get("os-collect-config") {
-        settings.overlay(block);
+        config.overlay(block);
     }
 }
 
-/// Everything that is known of the machine, what is newer over what is older.
+/// Merges the metadata of all sources; newer values take precedence.
 fn merged(host: &Host, content: &[(String, Value)]) -> Value {
     let delivered = DELIVERED
         .iter()
@@ -85,7 +85,7 @@ fn merged(host: &Host, content: &[(String, Value)]) -> Value {
     all
 }
 
-/// Does what metadata asks for. Gives whether all of it is done.
+/// Applies the metadata. Returns whether everything succeeded.
 fn act(
     host: &Host,
     metadata: &Value,
@@ -97,16 +97,16 @@ fn act(
     if has_changed {
         let templates = apply::folder(host);
         if templates.is_dir()
-            && let Err(problem) = apply::install(host, &templates, &host.path("/"), metadata, false)
+            && let Err(error) = apply::install(host, &templates, &host.path("/"), metadata, false)
         {
-            host.error(problem.to_string());
+            host.error(error.to_string());
             is_done = false;
         }
         if is_done && refresh::base(host).is_dir() {
             is_done = refresh::phases(host, &OWN, None) == 0;
         }
     }
-    // Whoever is not asked, or does not answer, does not say that there are none.
+    // A source that is not queried, or does not answer, says nothing about other deployments.
     let tells_all = |(key, value): &(String, Value)| {
         collect::EXPLODED.contains(&key.as_str()) && value["deployments"].is_array()
     };

@@ -1,42 +1,44 @@
-//! What cloud-init does with the user data of a server, for images that do not have it: parts become files and run.
+//! The part of cloud-init that stacks need, for images without it: parts of the user data become files and scripts.
 
 use crate::cfn::symlinks;
+use crate::error::{GuestError, Result};
 use crate::files;
 use crate::host::Host;
 use crate::http::{Http, Request};
 use crate::ignition;
-use crate::options::{Flag, Given, value};
-use crate::problem::{Problem, Result};
+use crate::options::{Args, Flag, value};
 use crate::process;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 pub(crate) const FLAGS: &[Flag] = &[
-    value("user-data", None, "A file with the user data; without it the compute service is asked."),
-    value("root", None, "The folder that all paths lie below."),
+    value("user-data", None, "A file with the user data; the default is the metadata service."),
+    value("root", None, "The root directory for all paths."),
 ];
 
 const NOVA: &str = "http://169.254.169.254/openstack/latest/user_data";
 const TOOLS: &str = "/var/lib/heat-cfntools";
 const IGNITION: &str = "application/vnd.coreos.ignition+json";
 
-/// A part of user data.
+/// A part of the user data.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Part {
-    kind: String,
+struct MimePart {
+    content_type: String,
     name: String,
     content: Vec<u8>,
 }
 
-pub(crate) fn main(host: &Host, given: &Given) -> i32 {
-    let text = match given.get("user-data") {
-        Some(path) => std::fs::read(path).map_err(|error| Problem::new(format!("{path}: {error}"))),
+pub(crate) fn main(host: &Host, args: &Args) -> i32 {
+    let text = match args.get("user-data") {
+        Some(path) => {
+            std::fs::read(path).map_err(|error| GuestError::new(format!("{path}: {error}")))
+        }
         None => fetch(host),
     };
     match text.and_then(|text| boot(host, &text)) {
         Ok(status) => status,
-        Err(problem) => {
-            host.error(problem.to_string());
+        Err(error) => {
+            host.error(error.to_string());
             1
         }
     }
@@ -44,19 +46,19 @@ pub(crate) fn main(host: &Host, given: &Given) -> i32 {
 
 fn fetch(host: &Host) -> Result<Vec<u8>> {
     let url = host.variable("KILN_GUEST_USER_DATA").unwrap_or(NOVA);
-    let reply = Http::new(host).send_patiently(host, &Request::new("GET", url));
-    let reply = reply.map_err(|failed| Problem::new(failed.to_string()))?;
+    let reply = Http::new(host).send_with_retries(host, &Request::new("GET", url));
+    let reply = reply.map_err(|failed| GuestError::new(failed.to_string()))?;
     match reply.status {
         200 => Ok(reply.body),
         404 => Ok(Vec::new()),
-        status => Err(Problem::new(format!("{url} answered with {status}"))),
+        status => Err(GuestError::new(format!("{url} returned status {status}"))),
     }
 }
 
-/// Does what user data asks for. Gives the status of the last script that failed.
+/// Applies the user data. Returns the status of the last script that failed.
 fn boot(host: &Host, text: &[u8]) -> Result<i32> {
-    let parts = parts(text);
-    for part in parts.iter().filter(|part| part.kind == "text/x-cfninitdata") {
+    let parts = parse_parts(text);
+    for part in parts.iter().filter(|part| part.content_type == "text/x-cfninitdata") {
         for folder in [TOOLS, "/var/lib/cloud/data"] {
             let folder = host.path(folder);
             files::private_folder(&folder)?;
@@ -67,21 +69,21 @@ fn boot(host: &Host, text: &[u8]) -> Result<i32> {
     }
     let mut status = 0;
     for (number, part) in parts.iter().enumerate() {
-        let ended = match part.kind.as_str() {
+        let ended = match part.content_type.as_str() {
             "text/cloud-boothook" => boothook(host, part)?,
             "text/x-shellscript" if part.name == "loguserdata.py" => provision(host)?,
             "text/x-shellscript" => script(host, number, part)?,
             "text/x-cfninitdata" => 0,
             IGNITION => {
-                ignition::recognise(&part.content).map_or(0, |it| ignition::apply(host, &it))
+                ignition::parse_config(&part.content).map_or(0, |it| ignition::apply(host, &it))
             }
             "text/cloud-config" => {
                 let names = sections(&String::from_utf8_lossy(&part.content)).join(", ");
-                host.info(format!("cloud-config is passed over, which is for cloud-init: {names}"));
+                host.info(format!("ignoring cloud-config, which is for cloud-init: {names}"));
                 0
             }
             other => {
-                host.debug(format!("part {:?} of type {other} is left to others", part.name));
+                host.debug(format!("ignoring part {:?} of type {other}", part.name));
                 0
             }
         };
@@ -92,7 +94,7 @@ fn boot(host: &Host, text: &[u8]) -> Result<i32> {
     Ok(status)
 }
 
-/// The names of the sections of a text in YAML: what begins a line and ends with a colon.
+/// Returns the names of the top-level sections of a YAML text.
 fn sections(text: &str) -> Vec<&str> {
     let names = text.lines().filter_map(|line| line.split_once(':').map(|(name, _)| name));
     let is_name = |it: &&str| {
@@ -101,16 +103,15 @@ fn sections(text: &str) -> Vec<&str> {
     names.filter(is_name).collect()
 }
 
-/// What has to be done early. In a folder that plays a server, scripts of the system are not run: they would change the
-/// system.
-fn boothook(host: &Host, part: &Part) -> Result<i32> {
-    if !host.is_whole() {
-        return Ok(symlinks::main(host, &Given::default()));
+/// Runs an early script. Under another root, system scripts are not run, because they would change the host.
+fn boothook(host: &Host, part: &MimePart) -> Result<i32> {
+    if !host.is_system_root() {
+        return Ok(symlinks::main(host, &Args::default()));
     }
     script(host, 0, part)
 }
 
-/// Runs the user's script, and keeps what it prints.
+/// Runs the user's script and stores its output.
 fn provision(host: &Host) -> Result<i32> {
     let (path, log) =
         (host.path(TOOLS).join("cfn-userdata"), host.path("/var/log/heat-provision.log"));
@@ -122,13 +123,13 @@ fn provision(host: &Host) -> Result<i32> {
     if length > 0 {
         files::set_mode(&path, 0o700)?;
         let mut command = process::program(host, &path.display().to_string());
-        match process::caught(&mut command, None, None) {
-            Ok(caught) => {
-                files::append(&log, &format!("{}{}", caught.out, caught.err), 0o600)?;
-                status = caught.status;
+        match process::capture(&mut command, None, None) {
+            Ok(output) => {
+                files::append(&log, &format!("{}{}", output.out, output.err), 0o600)?;
+                status = output.status;
             }
-            // A text that cannot be run is no script: that is allowed.
-            Err(problem) => files::append(&log, &format!("{problem}\n"), 0o600)?,
+            // A text that cannot be executed is not a script, which is allowed.
+            Err(error) => files::append(&log, &format!("{error}\n"), 0o600)?,
         }
     }
     if status == 0 {
@@ -137,7 +138,7 @@ fn provision(host: &Host) -> Result<i32> {
     Ok(status)
 }
 
-fn script(host: &Host, number: usize, part: &Part) -> Result<i32> {
+fn script(host: &Host, number: usize, part: &MimePart) -> Result<i32> {
     let folder = host.path("/var/lib/cloud/instance/scripts");
     files::private_folder(&folder)?;
     let name = match files::inside(&folder, &part.name) {
@@ -146,18 +147,18 @@ fn script(host: &Host, number: usize, part: &Part) -> Result<i32> {
     };
     files::write(&name, &part.content, 0o700)?;
     let mut command = process::program(host, &name.display().to_string());
-    let caught = process::caught(&mut command, None, None)?;
+    let output = process::capture(&mut command, None, None)?;
     let log = host.path("/var/log/cloud-init-output.log");
     if let Some(folder) = log.parent() {
         files::folder(folder, 0o755)?;
     }
-    files::append(&log, &format!("{}{}", caught.out, caught.err), 0o640)?;
-    host.info(format!("{} ended with {}", name.display(), caught.status));
-    Ok(caught.status)
+    files::append(&log, &format!("{}{}", output.out, output.err), 0o640)?;
+    host.info(format!("{} exited with status {}", name.display(), output.status));
+    Ok(output.status)
 }
 
-/// The parts of user data: one, or those of a message.
-fn parts(bytes: &[u8]) -> Vec<Part> {
+/// Parses user data: a single part, or the parts of a MIME message.
+fn parse_parts(bytes: &[u8]) -> Vec<MimePart> {
     let text = String::from_utf8_lossy(bytes);
     let (head, body) = split(&text);
     match boundary(&head) {
@@ -169,7 +170,7 @@ fn parts(bytes: &[u8]) -> Vec<Part> {
                 let plain = one.trim_end_matches(['\r', '\n']);
                 if plain == line || plain == format!("{line}--") {
                     if let Some(part) = at.take() {
-                        all.extend(parts(without_end(&part).as_bytes()));
+                        all.extend(parse_parts(strip_line_end(&part).as_bytes()));
                     }
                     at = (plain == line).then(String::new);
                 } else if let Some(part) = &mut at {
@@ -179,23 +180,23 @@ fn parts(bytes: &[u8]) -> Vec<Part> {
             all
         }
         None if head.is_empty() => {
-            vec![guessed(Part { content: bytes.to_vec(), ..Part::default() })]
+            vec![with_guessed_type(MimePart { content: bytes.to_vec(), ..MimePart::default() })]
         }
-        None => vec![guessed(Part {
-            kind: header(&head, "content-type").map(kind_of).unwrap_or_default(),
+        None => vec![with_guessed_type(MimePart {
+            content_type: header(&head, "content-type").map(media_type).unwrap_or_default(),
             name: header(&head, "content-disposition").and_then(file_name).unwrap_or_default(),
-            content: decoded(body, header(&head, "content-transfer-encoding")),
+            content: decode(body, header(&head, "content-transfer-encoding")),
         })],
     }
 }
 
-/// The line end before a boundary belongs to the boundary.
-fn without_end(text: &str) -> &str {
+/// Removes the line end before a boundary, which belongs to the boundary.
+fn strip_line_end(text: &str) -> &str {
     let text = text.strip_suffix('\n').unwrap_or(text);
     text.strip_suffix('\r').unwrap_or(text)
 }
 
-/// The headers and the rest; no headers if it does not begin with any.
+/// Splits headers from the body; no headers if the text does not begin with any.
 fn split(text: &str) -> (Vec<(String, String)>, &str) {
     let mut headers: Vec<(String, String)> = Vec::new();
     let mut rest = text;
@@ -215,7 +216,7 @@ fn split(text: &str) -> (Vec<(String, String)>, &str) {
         {
             headers.push((name.to_lowercase(), value.trim().to_owned()));
         } else if headers.is_empty() && line.starts_with("From ") {
-            // A mailbox begins so.
+            // An mbox begins with such a line.
         } else {
             return (Vec::new(), text);
         }
@@ -227,13 +228,13 @@ fn header<'h>(headers: &'h [(String, String)], name: &str) -> Option<&'h str> {
     headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
 }
 
-fn kind_of(value: &str) -> String {
+fn media_type(value: &str) -> String {
     value.split(';').next().unwrap_or_default().trim().to_lowercase()
 }
 
 fn boundary(headers: &[(String, String)]) -> Option<String> {
     let value =
-        header(headers, "content-type").filter(|it| kind_of(it).starts_with("multipart/"))?;
+        header(headers, "content-type").filter(|it| media_type(it).starts_with("multipart/"))?;
     parameter(value, "boundary")
 }
 
@@ -247,18 +248,18 @@ fn parameter(value: &str, name: &str) -> Option<String> {
     found.next().map(|(_, value)| value.trim().trim_matches('"').to_owned())
 }
 
-fn decoded(body: &str, encoding: Option<&str>) -> Vec<u8> {
+fn decode(body: &str, encoding: Option<&str>) -> Vec<u8> {
     match encoding.map(str::to_lowercase).as_deref() {
         Some("base64") => {
             let joined: String = body.split_whitespace().collect();
             STANDARD.decode(joined).unwrap_or_default()
         }
-        Some("quoted-printable") => quoted(body),
+        Some("quoted-printable") => decode_quoted_printable(body),
         _ => body.as_bytes().to_vec(),
     }
 }
 
-fn quoted(body: &str) -> Vec<u8> {
+fn decode_quoted_printable(body: &str) -> Vec<u8> {
     let mut plain = Vec::with_capacity(body.len());
     let bytes = body.as_bytes();
     let mut at = 0;
@@ -271,7 +272,7 @@ fn quoted(body: &str) -> Vec<u8> {
             at += 3;
             continue;
         }
-        // A line that goes on ends with the sign alone.
+        // A soft line break ends with the equals sign.
         if let Some(end) = ["=\r\n", "=\n"].iter().find(|end| rest.starts_with(**end)) {
             at += end.len();
             continue;
@@ -283,18 +284,18 @@ fn quoted(body: &str) -> Vec<u8> {
     plain
 }
 
-/// What a part is that does not say it: its first line tells.
-fn guessed(mut part: Part) -> Part {
-    let is_vague = part.kind.is_empty() || part.kind == "text/plain";
+/// Determines the type of a part without one from its first line.
+fn with_guessed_type(mut part: MimePart) -> MimePart {
+    let is_vague = part.content_type.is_empty() || part.content_type == "text/plain";
     let starts = |sign: &str| part.content.starts_with(sign.as_bytes());
     if is_vague && starts("#!") {
-        part.kind = "text/x-shellscript".into();
+        part.content_type = "text/x-shellscript".into();
     } else if is_vague && starts("#cloud-config") {
-        part.kind = "text/cloud-config".into();
+        part.content_type = "text/cloud-config".into();
     } else if is_vague && starts("#cloud-boothook") {
-        part.kind = "text/cloud-boothook".into();
-    } else if is_vague && ignition::recognise(&part.content).is_some() {
-        part.kind = IGNITION.into();
+        part.content_type = "text/cloud-boothook".into();
+    } else if is_vague && ignition::parse_config(&part.content).is_some() {
+        part.content_type = IGNITION.into();
     }
     part
 }
@@ -309,19 +310,19 @@ mod tests {
             Content-Type: text/x-cfninitdata; charset=\"us-ascii\"\nContent-Disposition: attachment;\n \
             filename=\"cfn-init-data\"\n\n{\"a\": 1}\n--=x=\nContent-Type: text/plain\n\n#!/bin/sh\necho hi\n\n--=x=\n\
             Content-Type: text/x\nContent-Transfer-Encoding: base64\n\naGVs\nbG8=\n--=x=--\nend\n";
-        let parts = parts(text.as_bytes());
-        let shown: Vec<_> = parts
+        let parts = parse_parts(text.as_bytes());
+        let summary: Vec<_> = parts
             .iter()
             .map(|it| {
                 (
-                    it.kind.as_str(),
+                    it.content_type.as_str(),
                     it.name.as_str(),
                     String::from_utf8_lossy(&it.content).into_owned(),
                 )
             })
             .collect();
         assert_eq!(
-            shown,
+            summary,
             [
                 ("text/x-cfninitdata", "cfn-init-data", "{\"a\": 1}".to_owned()),
                 ("text/x-shellscript", "", "#!/bin/sh\necho hi\n".to_owned()),
@@ -338,8 +339,8 @@ mod tests {
 
     #[test]
     fn a_text_alone_is_one_part() {
-        assert_eq!(parts(b"#!/bin/sh\nPATH: x\n")[0].kind, "text/x-shellscript");
-        assert_eq!(parts(b"#cloud-config\nuser: a\n")[0].kind, "text/cloud-config");
-        assert_eq!(quoted("a=3Db=\nc=C3=A9é"), "a=bcéé".as_bytes());
+        assert_eq!(parse_parts(b"#!/bin/sh\nPATH: x\n")[0].content_type, "text/x-shellscript");
+        assert_eq!(parse_parts(b"#cloud-config\nuser: a\n")[0].content_type, "text/cloud-config");
+        assert_eq!(decode_quoted_printable("a=3Db=\nc=C3=A9é"), "a=bcéé".as_bytes());
     }
 }

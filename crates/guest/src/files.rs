@@ -1,43 +1,43 @@
-//! Files: written whole or not at all, and private from the start where they have to be.
+//! Files: written atomically, and private from the start where necessary.
 
-use crate::problem::{Problem, Result};
+use crate::error::{GuestError, Result};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// What a file says; nothing if it is not there.
+/// Reads a file; `None` if it does not exist.
 pub(crate) fn read(path: &Path) -> Result<Option<String>> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Problem::at(path, error)),
+        Err(error) => Err(GuestError::at(path, error)),
     }
 }
 
-/// What a file says, if it can be read.
+/// Reads a file, if that is possible.
 pub(crate) fn text(path: &Path) -> Option<String> {
     read(path).ok().flatten()
 }
 
-/// The last bytes of a file, as text.
+/// Returns the last bytes of a file, as text.
 pub(crate) fn end_of(file: &mut File, most: u64) -> io::Result<String> {
     use std::io::{Seek, SeekFrom};
     let length = file.seek(SeekFrom::End(0))?;
     file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
     let mut bytes = Vec::new();
-    // Somebody may still be writing.
+    // Another process may still be writing.
     file.take(most).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// A folder, and those it is in.
+/// Creates a directory and its parents.
 pub(crate) fn folder(path: &Path, mode: u32) -> Result<()> {
     let made = DirBuilder::new().recursive(true).mode(mode).create(path);
-    made.map_err(|error| Problem::at(path, error))
+    made.map_err(|error| GuestError::at(path, error))
 }
 
-/// A folder for this user alone, whatever it was before.
+/// Creates a private directory, or makes an existing one private.
 pub(crate) fn private_folder(path: &Path) -> Result<()> {
     folder(path, 0o700)?;
     set_mode(path, 0o700)
@@ -46,15 +46,15 @@ pub(crate) fn private_folder(path: &Path) -> Result<()> {
 /// Sets the mode of a file.
 pub(crate) fn set_mode(path: &Path, mode: u32) -> Result<()> {
     let set = fs::set_permissions(path, fs::Permissions::from_mode(mode));
-    set.map_err(|error| Problem::at(path, error))
+    set.map_err(|error| GuestError::at(path, error))
 }
 
-/// Writes a file by way of another one beside it, so that nobody sees half of it.
+/// Replaces a file by renaming a temporary one, so that no reader sees half of it.
 pub(crate) fn write(path: &Path, content: &[u8], mode: u32) -> Result<()> {
     write_owned(path, content, mode, None)
 }
 
-/// The same, for an owner.
+/// Replaces a file and sets its owner.
 pub(crate) fn write_owned(
     path: &Path,
     content: &[u8],
@@ -74,36 +74,36 @@ pub(crate) fn write_owned(
         fs::rename(&beside, path)
     })();
     written.map_err(|error| {
-        // What is half written is of no use to anybody.
+        // An incomplete file is useless.
         _ = fs::remove_file(&beside);
-        Problem::at(path, error)
+        GuestError::at(path, error)
     })
 }
 
 fn beside(path: &Path) -> Result<PathBuf> {
-    let name = path.file_name().ok_or_else(|| Problem::at(path, "it has no name"))?;
+    let name = path.file_name().ok_or_else(|| GuestError::at(path, "the path has no file name"))?;
     let mut hidden = std::ffi::OsString::from(".");
     hidden.push(name);
     hidden.push(format!(".{}.new", std::process::id()));
     Ok(path.with_file_name(hidden))
 }
 
-/// Adds to the end of a file.
+/// Appends to a file.
 pub(crate) fn append(path: &Path, text: &str, mode: u32) -> Result<()> {
     let opened = OpenOptions::new().append(true).create(true).mode(mode).open(path);
     let written = opened.and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|error| Problem::at(path, error))
+    written.map_err(|error| GuestError::at(path, error))
 }
 
-/// Removes a file, if it is there.
+/// Removes a file, if it exists.
 pub(crate) fn remove(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Problem::at(path, error)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(GuestError::at(path, error)),
         _ => Ok(()),
     }
 }
 
-/// The names in a folder, sorted by their bytes; none if it is not there.
+/// Returns the names in a directory, sorted; none if it does not exist.
 pub(crate) fn names(path: &Path) -> Vec<String> {
     let entries = fs::read_dir(path).into_iter().flatten().flatten();
     let mut names: Vec<String> =
@@ -112,26 +112,26 @@ pub(crate) fn names(path: &Path) -> Vec<String> {
     names
 }
 
-/// Whether a file can be executed by somebody.
+/// Reports whether any user may execute a file.
 pub(crate) fn is_executable(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
 }
 
-/// A folder, with what its name shall be made of: `name` may come from outside and must stay inside.
+/// Joins a directory and a name. The name may come from outside and must not leave the directory.
 pub(crate) fn inside(folder: &Path, name: &str) -> Result<PathBuf> {
     let is_plain = !name.is_empty() && !name.contains(['/', '\0']) && name != "." && name != "..";
     if is_plain {
         Ok(folder.join(name))
     } else {
-        Err(Problem::new(format!("{name:?} is no name of a file")))
+        Err(GuestError::new(format!("{name:?} is not a valid file name")))
     }
 }
 
-/// A file that nobody else can open and that goes away by itself, to catch what a program prints.
+/// Creates an unnamed file that no other process can open, for the output of a program.
 pub(crate) fn nameless(folder: &Path) -> Result<File> {
     let path = folder.join(format!(".caught.{}.{}", std::process::id(), unique()));
     let opened = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path);
-    let file = opened.map_err(|error| Problem::at(&path, error))?;
+    let file = opened.map_err(|error| GuestError::at(&path, error))?;
     remove(&path)?;
     Ok(file)
 }
@@ -146,7 +146,7 @@ fn unique() -> usize {
 pub(crate) mod tests {
     use super::*;
 
-    /// A folder that goes away with the test.
+    /// A directory that is removed with the test.
     pub(crate) struct Folder(pub(crate) PathBuf);
 
     impl Folder {

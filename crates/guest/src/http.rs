@@ -1,32 +1,32 @@
-//! Requests over HTTP: bounded in time and size, and asked again where that may help.
+//! HTTP requests with limits on time and size, and with retries.
 
-use crate::host::{Host, Patience};
+use crate::host::{Host, RetryPolicy};
 use std::fmt;
 use std::sync::OnceLock;
 use std::time::Duration;
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig};
 use ureq::{Agent, http};
 
-/// So much of an answer is read.
-const LONGEST: u64 = 32 << 20;
+/// The maximal size of a response.
+const MAX_BODY_BYTES: u64 = 32 << 20;
 
-/// Where distributions keep the certificates that they trust.
-const BUNDLES: [&str; 4] = [
+/// The certificate bundles of the distributions.
+const CERTIFICATE_BUNDLES: [&str; 4] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
     "/etc/ssl/ca-bundle.pem",
     "/etc/ssl/cert.pem",
 ];
 
-/// What sends requests.
+/// The HTTP client.
 pub(crate) struct Http {
     plain: Agent,
-    /// For the compute service, which is beside us: no proxy knows the way.
+    /// The agent for the metadata service, which no proxy can reach.
     near: Agent,
     encrypted: OnceLock<Agent>,
     authorities: Option<String>,
     is_insecure: bool,
-    patience: Patience,
+    retry_policy: RetryPolicy,
 }
 
 /// A request.
@@ -39,7 +39,7 @@ pub(crate) struct Request {
     pub(crate) timeout: Duration,
 }
 
-/// An answer, whatever it says.
+/// A response with any status.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -47,67 +47,67 @@ pub(crate) struct Reply {
     pub(crate) body: Vec<u8>,
 }
 
-/// Why there is no answer.
+/// The reason why there is no response.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Failed {
-    pub(crate) kind: Kind,
-    said: String,
+pub(crate) struct RequestError {
+    pub(crate) kind: FailureKind,
+    message: String,
 }
 
-/// What kept an answer from coming, in the order of how far it got.
+/// The cause of a failure, in the order of progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FailureKind {
     NoHost,
     Refused,
     Timeout,
     Other,
 }
 
-impl fmt::Display for Failed {
+impl fmt::Display for RequestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.said)
+        f.write_str(&self.message)
     }
 }
 
 impl Request {
-    /// A request without a body.
+    /// Returns a request without a body.
     pub(crate) fn new(method: &'static str, url: impl Into<String>) -> Request {
         let (headers, body) = (Vec::new(), Vec::new());
         Request { method, url: url.into(), headers, body, timeout: Duration::from_secs(10) }
     }
 
-    /// The same with a header.
+    /// Adds a header.
     pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Request {
         self.headers.push((name, value.into()));
         self
     }
 
-    /// The same with a body.
-    pub(crate) fn carrying(mut self, body: impl Into<Vec<u8>>) -> Request {
+    /// Sets the body.
+    pub(crate) fn with_body(mut self, body: impl Into<Vec<u8>>) -> Request {
         self.body = body.into();
         self
     }
 
-    /// The same, given so many seconds.
-    pub(crate) fn within(mut self, seconds: u64) -> Request {
+    /// Sets the time limit in seconds.
+    pub(crate) fn with_timeout(mut self, seconds: u64) -> Request {
         self.timeout = Duration::from_secs(seconds);
         self
     }
 }
 
 impl Reply {
-    /// A header.
+    /// Returns a header.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut all = self.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
         all.next().map(|(_, value)| value.as_str())
     }
 
-    /// The body as text.
+    /// Returns the body as text.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// Whether what was asked for was done.
+    /// Reports whether the status is a success.
     pub(crate) fn is_good(&self) -> bool {
         (200..300).contains(&self.status)
     }
@@ -118,23 +118,23 @@ impl Reply {
 }
 
 impl Http {
-    /// What sends requests, with the certificates that the system trusts.
+    /// Returns a client that trusts the certificates of the system.
     pub(crate) fn new(host: &Host) -> Http {
-        let told = host.variable("SSL_CERT_FILE").map(str::to_owned);
-        let known = BUNDLES.iter().map(|path| (*path).to_owned());
+        let configured = host.variable("SSL_CERT_FILE").map(str::to_owned);
+        let known = CERTIFICATE_BUNDLES.iter().map(|path| (*path).to_owned());
         let authorities =
-            told.into_iter().chain(known).find(|path| std::path::Path::new(path).exists());
+            configured.into_iter().chain(known).find(|path| std::path::Path::new(path).exists());
         Http {
             plain: agent(None, ureq::Proxy::try_from_env()),
             near: agent(None, None),
             encrypted: OnceLock::new(),
             authorities,
             is_insecure: false,
-            patience: host.patience(),
+            retry_policy: host.retry_policy(),
         }
     }
 
-    /// The same that trusts the certificates in a file alone.
+    /// Trusts only the certificates in a file, if one is given.
     pub(crate) fn trusting(mut self, file: Option<&str>) -> Http {
         if let Some(file) = file.filter(|it| !it.is_empty()) {
             self.authorities = Some(file.to_owned());
@@ -142,20 +142,20 @@ impl Http {
         self
     }
 
-    /// The same that believes everybody, if wanted.
+    /// Skips TLS verification, if wanted.
     pub(crate) fn insecure(mut self, is_insecure: bool) -> Http {
         self.is_insecure = is_insecure;
         self
     }
 
     /// Sends a request once.
-    pub(crate) fn send(&self, request: &Request) -> Result<Reply, Failed> {
-        let wrong = |said: String| Failed { kind: Kind::Other, said };
+    pub(crate) fn send(&self, request: &Request) -> Result<Reply, RequestError> {
+        let wrong = |message: String| RequestError { kind: FailureKind::Other, message };
         let mut built = http::Request::builder().method(request.method).uri(&request.url);
         for (name, value) in &request.headers {
             built = built.header(*name, value);
         }
-        let url = shown(&request.url);
+        let url = without_query(&request.url);
         let agent = match request.url.starts_with("https:") {
             true => {
                 self.encrypted.get_or_init(|| agent(Some(self.tls()), ureq::Proxy::try_from_env()))
@@ -173,33 +173,39 @@ impl Http {
             let timeout = Some(request.timeout);
             agent.run(agent.configure_request(built).timeout_global(timeout).build())
         };
-        let mut response = answered.map_err(|error| failed(url, &error))?;
-        let body = response.body_mut().with_config().limit(LONGEST).read_to_vec();
+        let mut response = answered.map_err(|error| request_error(url, &error))?;
+        let body = response.body_mut().with_config().limit(MAX_BODY_BYTES).read_to_vec();
         let headers = response.headers().iter().map(|(name, value)| {
             (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
         });
         Ok(Reply {
             status: response.status().as_u16(),
             headers: headers.collect(),
-            body: body.map_err(|error| failed(url, &error))?,
+            body: body.map_err(|error| request_error(url, &error))?,
         })
     }
 
-    /// Sends a request again and again until it is answered by somebody who is not in trouble, or the patience ends.
-    pub(crate) fn send_patiently(&self, host: &Host, request: &Request) -> Result<Reply, Failed> {
+    /// Sends a request until it is answered without a server error, or the attempts are used up.
+    pub(crate) fn send_with_retries(
+        &self,
+        host: &Host,
+        request: &Request,
+    ) -> Result<Reply, RequestError> {
         let mut attempt = 1;
         loop {
             let answered = self.send(request);
             let trouble = match &answered {
                 Ok(reply) if !reply.may_be_better_later() => return answered,
-                Ok(reply) => format!("{}: answered with {}", shown(&request.url), reply.status),
-                Err(failed) => failed.to_string(),
+                Ok(reply) => {
+                    format!("{} returned status {}", without_query(&request.url), reply.status)
+                }
+                Err(request_error) => request_error.to_string(),
             };
-            if attempt >= self.patience.tries {
+            if attempt >= self.retry_policy.attempts {
                 return answered;
             }
-            let pause = self.patience.pause(attempt);
-            host.warn(format!("{trouble}; tried again in {} s", pause.as_secs_f32()));
+            let pause = self.retry_policy.delay(attempt);
+            host.warn(format!("{trouble}; retrying in {} s", pause.as_secs_f32()));
             std::thread::sleep(pause);
             attempt += 1;
         }
@@ -233,22 +239,24 @@ fn agent(tls: Option<TlsConfig>, proxy: Option<ureq::Proxy>) -> Agent {
     }
 }
 
-/// An address without what is secret in it: signatures stand behind the question mark.
-fn shown(url: &str) -> &str {
+/// Returns a URL without its query, which may contain signatures.
+fn without_query(url: &str) -> &str {
     url.split('?').next().unwrap_or(url)
 }
 
-fn failed(url: &str, error: &ureq::Error) -> Failed {
+fn request_error(url: &str, error: &ureq::Error) -> RequestError {
     let kind = match error {
-        ureq::Error::HostNotFound => Kind::NoHost,
-        // The system has no kind of its own for that.
-        ureq::Error::Io(error) if error.to_string().contains("lookup address") => Kind::NoHost,
-        ureq::Error::ConnectionFailed => Kind::Refused,
-        ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
-            Kind::Refused
+        ureq::Error::HostNotFound => FailureKind::NoHost,
+        // The operating system has no error kind for a failed name resolution.
+        ureq::Error::Io(error) if error.to_string().contains("lookup address") => {
+            FailureKind::NoHost
         }
-        ureq::Error::Timeout(_) => Kind::Timeout,
-        _ => Kind::Other,
+        ureq::Error::ConnectionFailed => FailureKind::Refused,
+        ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
+            FailureKind::Refused
+        }
+        ureq::Error::Timeout(_) => FailureKind::Timeout,
+        _ => FailureKind::Other,
     };
-    Failed { kind, said: format!("{url}: {error}") }
+    RequestError { kind, message: format!("{url}: {error}") }
 }

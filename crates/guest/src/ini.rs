@@ -1,6 +1,6 @@
-//! Configuration in sections, as the older tools and their libraries write it.
+//! INI files in the dialect of the older tools and their libraries.
 
-/// A configuration: sections, keys and values in their order. A key may be there more than once.
+/// The sections, keys and values in order. A key may be repeated.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Ini {
     rows: Vec<(String, String, String)>,
@@ -8,7 +8,7 @@ pub(crate) struct Ini {
 }
 
 impl Ini {
-    /// Reads a text; lines that are neither are left out.
+    /// Parses a text; other lines are ignored.
     pub(crate) fn parse(text: &str) -> Ini {
         let mut ini = Ini::default();
         let mut section = String::from("DEFAULT");
@@ -33,13 +33,13 @@ impl Ini {
         ini
     }
 
-    /// The last value of a key.
+    /// Returns the last value of a key.
     pub(crate) fn get(&self, section: &str, key: &str) -> Option<&str> {
         let mut rows = self.rows.iter().filter(|row| row.0 == section && row.1 == key);
         rows.next_back().map(|row| row.2.as_str())
     }
 
-    /// The sections in their order, each once.
+    /// Returns the sections in order, each once.
     pub(crate) fn sections(&self) -> Vec<&str> {
         let mut seen = Vec::new();
         for section in &self.sections {
@@ -50,7 +50,7 @@ impl Ini {
         seen
     }
 
-    /// Everything there is: section, key, value.
+    /// Iterates over section, key and value.
     pub(crate) fn rows(&self) -> impl Iterator<Item = (&str, &str, &str)> {
         self.rows
             .iter()

@@ -1,17 +1,21 @@
-//! `kiln-guest install`: links, folders, templates and units, so that an image has everything.
+//! `kiln-guest install`: links, directories, templates and units for an image.
 
+use crate::error::{GuestError, Result};
 use crate::files;
 use crate::hooks;
 use crate::host::Host;
-use crate::options::{Flag, Given, switch, value};
-use crate::problem::{Problem, Result};
+use crate::options::{Args, Flag, switch, value};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
 pub(crate) const FLAGS: &[Flag] = &[
-    value("root", None, "The folder of the image."),
-    switch("hooks", None, "Links for every hook too, for another program that looks for them."),
-    switch("force", Some('f'), "Replace programs that are there."),
+    value("root", None, "The root directory of the image."),
+    switch(
+        "hooks",
+        None,
+        "Also create a link for every hook, for another program that looks for them.",
+    ),
+    switch("force", Some('f'), "Replace existing programs."),
 ];
 
 /// The names under which the program is called.
@@ -31,13 +35,14 @@ pub(crate) const LINKS: [&str; 13] = [
     "os-refresh-config",
 ];
 
-/// The program, as seen from the folders of parts and hooks: images are looked at from outside.
+/// The relative path of the program from the directories of scripts and hooks, because images are modified from
+/// outside.
 const PROGRAM: &str = "../../../../usr/bin/kiln-guest";
 
-/// What runs when metadata changed.
+/// The scripts that run when the metadata changes.
 const PARTS: [&str; 2] = ["20-os-apply-config", "55-heat-config"];
 
-/// Files with their modes, that are written unless somebody wrote others.
+/// Files with their modes, which are written unless they exist.
 const FILES: [(&str, &str, u32); 6] = [
     (
         "/usr/libexec/os-apply-config/templates/etc/os-collect-config.conf",
@@ -71,43 +76,45 @@ const FILES: [(&str, &str, u32); 6] = [
     ),
 ];
 
-/// The first settings: the rest comes with the metadata.
+/// The initial configuration; the rest comes with the metadata.
 const SETTINGS: &str = "[DEFAULT]\ncommand = os-refresh-config\n";
 
-pub(crate) fn main(host: &Host, given: &Given) -> i32 {
-    match install(host, given) {
+pub(crate) fn main(host: &Host, args: &Args) -> i32 {
+    match install(host, args) {
         Ok(()) => 0,
-        Err(problem) => {
-            host.error(problem.to_string());
+        Err(error) => {
+            host.error(error.to_string());
             1
         }
     }
 }
 
-fn install(host: &Host, given: &Given) -> Result<()> {
+fn install(host: &Host, args: &Args) -> Result<()> {
     let programs = host.path("/usr/bin");
     files::folder(&programs, 0o755)?;
     let own = programs.join("kiln-guest");
-    let me = std::env::current_exe().map_err(|error| Problem::new(format!("who am I: {error}")))?;
+    let me = std::env::current_exe().map_err(|error| {
+        GuestError::new(format!("cannot determine the path of this program: {error}"))
+    })?;
     if me != own {
-        // Beside and renamed: somebody may be running the old one.
-        let bytes = std::fs::read(&me).map_err(|error| Problem::at(&me, error))?;
+        // The program is replaced by renaming, because the old one may be running.
+        let bytes = std::fs::read(&me).map_err(|error| GuestError::at(&me, error))?;
         files::write(&own, &bytes, 0o755)?;
         host.print(&own.display().to_string());
     }
     for name in LINKS {
-        link(host, "kiln-guest", &programs.join(name), given.has("force"))?;
+        link(host, "kiln-guest", &programs.join(name), args.has("force"))?;
     }
     let parts = host.path("/usr/libexec/os-refresh-config/configure.d");
     files::folder(&parts, 0o755)?;
     for name in PARTS {
-        link(host, PROGRAM, &parts.join(name), given.has("force"))?;
+        link(host, PROGRAM, &parts.join(name), args.has("force"))?;
     }
-    if given.has("hooks") {
+    if args.has("hooks") {
         let folder = host.path("/usr/libexec/heat-config/hooks");
         files::folder(&folder, 0o755)?;
         for name in hooks::names() {
-            link(host, PROGRAM, &folder.join(name), given.has("force"))?;
+            link(host, PROGRAM, &folder.join(name), args.has("force"))?;
         }
     }
     for (path, text, mode) in FILES {
@@ -123,13 +130,13 @@ fn install(host: &Host, given: &Given) -> Result<()> {
 fn link(host: &Host, target: &str, path: &Path, is_forced: bool) -> Result<()> {
     let known = path.symlink_metadata().ok();
     if known.as_ref().is_some_and(|it| !it.is_symlink()) && !is_forced {
-        host.warn(format!("{} is there already, and stays: --force replaces it", path.display()));
+        host.warn(format!("{} already exists; use --force to replace it", path.display()));
         return Ok(());
     }
     if known.is_some() {
         files::remove(path)?;
     }
-    symlink(target, path).map_err(|error| Problem::at(path, error))?;
+    symlink(target, path).map_err(|error| GuestError::at(path, error))?;
     host.print(&format!("{} -> {target}", path.display()));
     Ok(())
 }

@@ -1,20 +1,20 @@
-//! JSON as the older tools print it, merge it, and look things up in it.
+//! JSON as the older tools print, merge and query it.
 
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-/// How JSON is printed.
+/// The layout of printed JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// On one line, with blanks behind commas and colons: scripts compare that text.
+    /// One line with blanks after commas and colons, because scripts compare the text.
     Line,
-    /// Each member on a line of its own, so far to the right.
+    /// One member per line, with this indentation.
     Indented(usize),
-    /// The same with sorted keys.
+    /// Like `Indented`, with sorted keys.
     Sorted(usize),
 }
 
-/// A value as text.
+/// Prints a value.
 pub(crate) fn print(value: &Value, style: Style) -> String {
     let mut text = String::new();
     write(&mut text, value, style, 0);
@@ -70,7 +70,7 @@ fn members(
     text.push(close);
 }
 
-/// A scalar as text, everything else as JSON; null is nothing.
+/// Returns a scalar as text and other values as JSON; null is empty.
 pub(crate) fn plain(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -79,7 +79,7 @@ pub(crate) fn plain(value: &Value) -> String {
     }
 }
 
-/// Lays one value over another: maps merge, everything else replaces.
+/// Merges one value into another: maps are merged, other values are replaced.
 pub(crate) fn merge(under: &mut Value, over: &Value) {
     match (under, over) {
         (Value::Object(under), Value::Object(over)) => {
@@ -94,7 +94,7 @@ pub(crate) fn merge(under: &mut Value, over: &Value) {
     }
 }
 
-/// What stands at the end of a path of keys and positions; null counts as nothing.
+/// Returns the value at a path of keys and positions; null counts as missing.
 pub(crate) fn find<'v>(value: &'v Value, path: &[&str]) -> Option<&'v Value> {
     let mut at = value;
     for step in path {
@@ -107,17 +107,17 @@ pub(crate) fn find<'v>(value: &'v Value, path: &[&str]) -> Option<&'v Value> {
     Some(at).filter(|it| !it.is_null())
 }
 
-/// A text under a key; null and other things count as nothing.
+/// Returns the text under a key; other values count as missing.
 pub(crate) fn text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
     value.get(key).and_then(Value::as_str)
 }
 
-/// The map in a value.
+/// Returns the map in a value.
 pub(crate) fn map(value: &Value) -> Option<&Map<String, Value>> {
     value.as_object()
 }
 
-/// Whether a value means yes: `true`, or a text or a number that says so.
+/// Reports whether a value is true: `true`, or a text or a number that stands for it.
 pub(crate) fn is_true(value: Option<&Value>) -> bool {
     match value {
         Some(Value::Bool(is)) => *is,

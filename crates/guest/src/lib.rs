@@ -1,9 +1,9 @@
-//! Kiln's agent inside servers: one program for what heat-cfntools, os-collect-config, os-refresh-config,
-//! os-apply-config and the agents of deployments do.
+//! Kiln's agent inside servers: one program for the tasks of heat-cfntools, os-collect-config, os-refresh-config,
+//! os-apply-config and the deployment agents.
 //!
-//! What is to be done is decided by functions that do nothing (plans, orders, renderings), and done by few that
-//! do no more than they are told. Every path lies below a root, so that a server can be played in a folder.
-//! Nothing of Kiln is used here: the program is copied into images.
+//! Pure functions decide what is to be done (plans, orders, renderings), and a few others carry it out. Every path
+//! lies below a root, so that a directory can stand in for a server. The crate uses nothing of Kiln: the program is
+//! copied into images.
 
 #![forbid(unsafe_code)]
 
@@ -13,6 +13,7 @@ mod boot;
 mod cfn;
 mod collect;
 mod deploy;
+mod error;
 mod files;
 mod hooks;
 mod host;
@@ -23,7 +24,6 @@ mod ini;
 mod install;
 mod json;
 mod options;
-mod problem;
 mod process;
 mod refresh;
 mod run_parts;
@@ -31,6 +31,5 @@ mod sign;
 mod time;
 mod tools;
 mod users;
-mod xml;
 
 pub use tools::main;

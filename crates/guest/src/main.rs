@@ -1,4 +1,4 @@
-//! The program inside servers. Which tool it is, its name says or its first argument.
+//! The program inside servers. Its name or its first argument selects the tool.
 
 #![forbid(unsafe_code)]
 

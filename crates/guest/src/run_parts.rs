@@ -1,9 +1,9 @@
-//! dib-run-parts: the executable files of a folder, one after another, in the order of their numbers.
+//! dib-run-parts: runs the executable files of a directory in the order of their numbers.
 
+use crate::error::{GuestError, Result};
 use crate::files;
 use crate::host::Host;
-use crate::options::{Flag, Given, switch};
-use crate::problem::{Problem, Result};
+use crate::options::{Args, Flag, switch};
 use crate::process;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -11,43 +11,44 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-pub(crate) const FLAGS: &[Flag] = &[switch("list", None, "Print what would run, and end.")];
+pub(crate) const FLAGS: &[Flag] =
+    &[switch("list", None, "Print the scripts that would run, and exit.")];
 
-/// What names must be made of, unless `RUN_PARTS_REGEX` says otherwise.
+/// The pattern for names, unless `RUN_PARTS_REGEX` is set.
 const NAMES: &str = "^[0-9A-Za-z_-]+$";
 
-/// The tool.
-pub(crate) fn main(host: &Host, given: &Given) -> i32 {
-    let Some(folder) = given.rest.first() else {
-        host.error("a folder is needed");
+/// Runs the tool.
+pub(crate) fn main(host: &Host, args: &Args) -> i32 {
+    let Some(folder) = args.rest.first() else {
+        host.error("a directory is required");
         return 1;
     };
     let folder = host.path(folder);
     if !folder.is_dir() {
-        host.error(format!("{} is no folder", folder.display()));
+        host.error(format!("{} is not a directory", folder.display()));
         return 1;
     }
-    if given.has("list") {
+    if args.has("list") {
         parts(host, &folder).iter().for_each(|part| host.print(&part.display().to_string()));
         return 0;
     }
     match run(host, &folder, &[], None) {
         Ok(status) => status,
-        Err(problem) => {
-            host.error(problem.to_string());
+        Err(error) => {
+            host.error(error.to_string());
             1
         }
     }
 }
 
-/// Runs the parts of a folder, but for those that are left out; the first one that fails ends it. Gives its status.
+/// Runs the scripts of a directory, except the excluded ones, until one fails. Returns its status.
 pub(crate) fn run(
     host: &Host,
     folder: &Path,
     left_out: &[&str],
     deadline: Option<Instant>,
 ) -> Result<i32> {
-    let surroundings = surroundings(host, folder)?;
+    let script_environment = script_environment(host, folder)?;
     let mut took: Vec<(String, Duration)> = Vec::new();
     let mut status = 0;
     for part in parts(host, folder) {
@@ -57,10 +58,10 @@ pub(crate) fn run(
         }
         host.info(format!("Running {}", part.display()));
         let started = Instant::now();
-        status = one(&part, &surroundings, deadline)?;
+        status = run_one(&part, &script_environment, deadline)?;
         took.push((name, started.elapsed()));
         if status != 0 {
-            host.error(format!("{} ended with {status}", part.display()));
+            host.error(format!("{} exited with status {status}", part.display()));
             break;
         }
         host.info(format!("{} completed", part.display()));
@@ -71,32 +72,33 @@ pub(crate) fn run(
     Ok(status)
 }
 
-fn one(
+fn run_one(
     part: &Path,
-    surroundings: &BTreeMap<String, String>,
+    script_environment: &BTreeMap<String, String>,
     deadline: Option<Instant>,
 ) -> Result<i32> {
     let mut command = std::process::Command::new(part);
-    command.env_clear().envs(surroundings);
+    command.env_clear().envs(script_environment);
     let Some(deadline) = deadline else { return process::run(&mut command) };
     command.process_group(0);
     process::run_until(&mut command, deadline)
 }
 
-/// The parts of a folder in their order.
+/// Returns the scripts of a directory in order.
 fn parts(host: &Host, folder: &Path) -> Vec<PathBuf> {
     let pattern = host.variable("RUN_PARTS_REGEX").unwrap_or(NAMES);
-    let names = files::names(folder).into_iter().filter(|name| fits(pattern, name)).collect();
-    let paths = ordered(names).into_iter().map(|name| folder.join(name));
+    let names =
+        files::names(folder).into_iter().filter(|name| matches_pattern(pattern, name)).collect();
+    let paths = sort_names(names).into_iter().map(|name| folder.join(name));
     paths.filter(|path| files::is_executable(path)).collect()
 }
 
-/// What the parts get: what files in `environment.d` beside the folder export, sourced in the same order.
-fn surroundings(host: &Host, folder: &Path) -> Result<BTreeMap<String, String>> {
-    let known = host.surroundings();
+/// Returns the environment of the scripts: the exports of the files in `environment.d`, sourced in the same order.
+fn script_environment(host: &Host, folder: &Path) -> Result<BTreeMap<String, String>> {
+    let known = host.child_environment();
     let sourced = folder.parent().map(|it| it.join("environment.d")).unwrap_or_default();
     let names =
-        ordered(files::names(&sourced).into_iter().filter(|it| !it.starts_with('.')).collect());
+        sort_names(files::names(&sourced).into_iter().filter(|it| !it.starts_with('.')).collect());
     if names.is_empty() {
         return Ok(known);
     }
@@ -104,17 +106,17 @@ fn surroundings(host: &Host, folder: &Path) -> Result<BTreeMap<String, String>> 
     let mut command = process::program(host, shell);
     command.args(["-c", "for file; do . \"$file\" >&2; done; env -0", "environment"]);
     command.args(names.iter().map(|name| sourced.join(name)));
-    let caught = process::caught(&mut command, None, None)?;
-    if caught.status != 0 {
-        let why = caught.err.trim().to_owned();
-        return Err(Problem::at(&sourced, format!("cannot be sourced: {why}")));
+    let output = process::capture(&mut command, None, None)?;
+    if output.status != 0 {
+        let why = output.err.trim().to_owned();
+        return Err(GuestError::at(&sourced, format!("cannot be sourced: {why}")));
     }
-    let pairs = caught.out.split('\0').filter_map(|pair| pair.split_once('='));
+    let pairs = output.out.split('\0').filter_map(|pair| pair.split_once('='));
     Ok(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
 }
 
-/// Names by their leading numbers, then by their bytes. One without a number counts as zero.
-fn ordered(mut names: Vec<String>) -> Vec<String> {
+/// Sorts names by their leading numbers, then by bytes. A name without a number counts as zero.
+fn sort_names(mut names: Vec<String>) -> Vec<String> {
     names.sort_by(|a, b| number(a).cmp(&number(b)).then_with(|| a.as_bytes().cmp(b.as_bytes())));
     names
 }
@@ -154,13 +156,13 @@ impl PartialOrd for Number<'_> {
     }
 }
 
-/// Whether a name is made of the characters that a pattern allows. Patterns are one class of characters, repeated:
-/// nothing else is in use.
-fn fits(pattern: &str, name: &str) -> bool {
+/// Reports whether a name matches a pattern. Only patterns with one repeated character class are supported, because
+/// no others are in use.
+fn matches_pattern(pattern: &str, name: &str) -> bool {
     let class = pattern.trim_start_matches('^').trim_end_matches('$');
     let class = class.trim_end_matches(['+', '*']);
     let Some(class) = class.strip_prefix('[').and_then(|it| it.strip_suffix(']')) else {
-        return fits(NAMES, name);
+        return matches_pattern(NAMES, name);
     };
     let chars: Vec<char> = class.chars().collect();
     let allows = |wanted: char| {
@@ -189,11 +191,15 @@ mod tests {
     #[test]
     fn parts_run_in_the_order_of_their_numbers() {
         let names = ["10-a", "9-b", "2-c", "020-d", "x", "100-z", "a.sh", "5_ok", "README", "-1n"];
-        let names = names.iter().filter(|it| fits(NAMES, it)).map(|it| (*it).to_owned()).collect();
+        let names = names
+            .iter()
+            .filter(|it| matches_pattern(NAMES, it))
+            .map(|it| (*it).to_owned())
+            .collect();
         assert_eq!(
-            ordered(names),
+            sort_names(names),
             ["-1n", "README", "x", "2-c", "5_ok", "9-b", "10-a", "020-d", "100-z"]
         );
-        assert!(fits("^[a-z.]+$", "a.sh"));
+        assert!(matches_pattern("^[a-z.]+$", "a.sh"));
     }
 }

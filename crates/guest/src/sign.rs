@@ -1,12 +1,13 @@
-//! Signatures of requests to the APIs in AWS's style: version 2 in the address, version 4 in headers.
+//! Signatures for the AWS-compatible APIs: version 2 in the query, version 4 in headers.
 
-use crate::time::Moment;
+use crate::time::Timestamp;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use sha2::{Digest, Sha256};
 
-/// A key and what it is signed with.
+/// The id of a key, and its secret.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Key<'k> {
     pub(crate) id: &'k str,
@@ -23,7 +24,7 @@ pub(crate) struct Call<'c> {
     pub(crate) parameters: &'c [(&'c str, &'c str)],
 }
 
-/// The query of a request, signed with version 2. Without a timestamp it does not end.
+/// Returns the query of a request, signed with version 2. It has no timestamp, so it does not expire.
 pub(crate) fn version_2(key: Key<'_>, call: Call<'_>) -> String {
     let mut all = call.parameters.to_vec();
     all.extend([
@@ -33,18 +34,18 @@ pub(crate) fn version_2(key: Key<'_>, call: Call<'_>) -> String {
     ]);
     let query = query(&all);
     let text = format!("{}\n{}\n{}\n{query}", call.method, call.host, call.path);
-    let signature = STANDARD.encode(hash(key.secret.as_bytes(), &text));
-    format!("{query}&Signature={}", encoded(&signature))
+    let signature = STANDARD.encode(hmac(key.secret.as_bytes(), &text));
+    format!("{query}&Signature={}", percent_encode(&signature))
 }
 
-/// The query of a request and the headers that sign it with version 4.
+/// Returns the query of a request, and the headers with its signature of version 4.
 pub(crate) fn version_4(
     key: Key<'_>,
     call: Call<'_>,
     (region, service): (&str, &str),
     now: u64,
 ) -> (String, Vec<(&'static str, String)>) {
-    let date = Moment::since_1970(now).for_signatures();
+    let date = Timestamp::from_unix(now).for_signatures();
     let day = date.get(..8).unwrap_or_default();
     let query = query(call.parameters);
     let canonical = format!(
@@ -52,16 +53,16 @@ pub(crate) fn version_4(
         call.method,
         call.path,
         call.host,
-        hexadecimal(&Sha256::digest(b""))
+        hex::encode(Sha256::digest(b""))
     );
     let scope = format!("{day}/{region}/{service}/aws4_request");
-    let digest = hexadecimal(&Sha256::digest(canonical.as_bytes()));
+    let digest = hex::encode(Sha256::digest(canonical.as_bytes()));
     let text = format!("AWS4-HMAC-SHA256\n{date}\n{scope}\n{digest}");
-    let mut by = hash(format!("AWS4{}", key.secret).as_bytes(), day);
+    let mut signing_key = hmac(format!("AWS4{}", key.secret).as_bytes(), day);
     for part in [region, service, "aws4_request"] {
-        by = hash(&by, part);
+        signing_key = hmac(&signing_key, part);
     }
-    let signature = hexadecimal(&hash(&by, &text));
+    let signature = hex::encode(hmac(&signing_key, &text));
     let header = format!(
         "AWS4-HMAC-SHA256 Credential={}/{scope},SignedHeaders=host;x-amz-date,Signature={signature}",
         key.id
@@ -69,28 +70,26 @@ pub(crate) fn version_4(
     (query, vec![("X-Amz-Date", date), ("Authorization", header)])
 }
 
-/// Parameters in the order of their bytes.
+/// Returns the canonical query: the parameters in byte order.
 fn query(parameters: &[(&str, &str)]) -> String {
-    let mut all: Vec<_> =
-        parameters.iter().map(|(key, value)| (encoded(key), encoded(value))).collect();
+    let mut all: Vec<_> = parameters
+        .iter()
+        .map(|(key, value)| (percent_encode(key), percent_encode(value)))
+        .collect();
     all.sort();
     all.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join("&")
 }
 
-/// A text as part of an address.
-pub(crate) fn encoded(text: &str) -> String {
-    text.bytes()
-        .map(|byte| match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                char::from(byte).to_string()
-            }
-            _ => format!("%{byte:02X}"),
-        })
-        .collect()
+/// The characters that are percent-encoded: all but letters, digits and `-_.~`.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// Percent-encodes a text as part of a URL.
+pub(crate) fn percent_encode(text: &str) -> String {
+    utf8_percent_encode(text, RESERVED).to_string()
 }
 
-/// Host with port, and path, of an address.
-pub(crate) fn parts(url: &str) -> (&str, &str) {
+/// Splits a URL into the host with its port, and the path.
+pub(crate) fn split_url(url: &str) -> (&str, &str) {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let rest = rest.split('?').next().unwrap_or(rest);
     match rest.find('/') {
@@ -99,19 +98,15 @@ pub(crate) fn parts(url: &str) -> (&str, &str) {
     }
 }
 
-fn hash(key: &[u8], text: &str) -> Vec<u8> {
+fn hmac(key: &[u8], text: &str) -> Vec<u8> {
     match Hmac::<Sha256>::new_from_slice(key) {
         Ok(mut mac) => {
             mac.update(text.as_bytes());
             mac.finalize().into_bytes().to_vec()
         }
-        // Keys of any length are taken.
+        // HMAC accepts keys of any length.
         Err(_) => Vec::new(),
     }
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
@@ -131,7 +126,7 @@ mod tests {
             ],
         };
         let query = version_2(Key { id: "AKID", secret: "SECRET" }, call);
-        let expected = encoded("ZGo4tfO9M2B6B5QXcr5aEa8xQxLxlQLFVvrUbWmTO1g=");
+        let expected = percent_encode("ZGo4tfO9M2B6B5QXcr5aEa8xQxLxlQLFVvrUbWmTO1g=");
         assert!(query.ends_with(&format!("&Signature={expected}")), "{query}");
     }
 
@@ -150,6 +145,6 @@ mod tests {
         let start = "AWS4-HMAC-SHA256 Credential=AKID/20261116/heat/cloudformation/aws4_request,\
                      SignedHeaders=host;x-amz-date,Signature=";
         assert!(headers[1].1.starts_with(start), "{}", headers[1].1);
-        assert_eq!(parts("http://h:8000/v1/?x"), ("h:8000", "/v1/"));
+        assert_eq!(split_url("http://h:8000/v1/?x"), ("h:8000", "/v1/"));
     }
 }

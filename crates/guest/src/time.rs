@@ -1,18 +1,18 @@
-//! Moments as logs and signatures write them.
+//! Times in the formats of logs and signatures.
 
-/// A moment, in parts, in UTC.
+/// A time in UTC, by its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Moment {
+pub(crate) struct Timestamp {
     year: i64,
     month: i64,
     day: i64,
     seconds: u64,
 }
 
-impl Moment {
-    /// The moment so many seconds after the beginning of 1970.
-    pub(crate) fn since_1970(seconds: u64) -> Moment {
-        // Years that begin in March, so that the leap day is the last one.
+impl Timestamp {
+    /// Returns the time of a number of seconds since 1970.
+    pub(crate) fn from_unix(seconds: u64) -> Timestamp {
+        // Counting years from March makes the leap day the last day.
         let days = i64::try_from(seconds / 86_400).unwrap_or(0) + 719_468;
         let (era, of_era) = (days / 146_097, days % 146_097);
         let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -21,7 +21,7 @@ impl Moment {
         let day = of_year - (153 * shifted + 2) / 5 + 1;
         let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
         let year = era * 400 + year + i64::from(month <= 2);
-        Moment { year, month, day, seconds: seconds % 86_400 }
+        Timestamp { year, month, day, seconds: seconds % 86_400 }
     }
 
     /// `2026-11-16 12:59:24`.
@@ -53,8 +53,8 @@ mod tests {
 
     #[test]
     fn moments_have_dates() {
-        assert_eq!(Moment::since_1970(0).for_logs(), "1970-01-01 00:00:00");
-        assert_eq!(Moment::since_1970(951_827_696).for_logs(), "2000-02-29 12:34:56");
-        assert_eq!(Moment::since_1970(1_794_833_964).for_signatures(), "20261116T125924Z");
+        assert_eq!(Timestamp::from_unix(0).for_logs(), "1970-01-01 00:00:00");
+        assert_eq!(Timestamp::from_unix(951_827_696).for_logs(), "2000-02-29 12:34:56");
+        assert_eq!(Timestamp::from_unix(1_794_833_964).for_signatures(), "20261116T125924Z");
     }
 }

@@ -1,7 +1,7 @@
-//! Which tool the program is: its name says, or its first argument.
+//! The table of tools. The name of the program, or its first argument, selects one.
 
 use crate::host::Host;
-use crate::options::{self, Flag, Given, Refused};
+use crate::options::{self, Args, Flag, ParseError};
 use crate::{agent, apply, boot, cfn, collect, deploy, hooks, install, refresh, run_parts};
 use std::collections::BTreeMap;
 use std::os::unix::process::CommandExt;
@@ -13,8 +13,8 @@ struct Tool {
     name: &'static str,
     usage: &'static str,
     flags: &'static [Flag],
-    /// What it does. Gives an exit status, or nothing if it is to begin anew.
-    run: fn(&mut Host, &Given) -> Option<i32>,
+    /// Runs the tool. Returns the exit status, or `None` to restart.
+    run: fn(&mut Host, &Args) -> Option<i32>,
 }
 
 /// Every tool, by name.
@@ -29,49 +29,49 @@ const TOOLS: &[Tool] = &[
         name: "boot",
         usage: "kiln-guest boot [--user-data FILE]",
         flags: boot::FLAGS,
-        run: |host, given| Some(boot::main(host, given)),
+        run: |host, args| Some(boot::main(host, args)),
     },
     Tool {
         name: "cfn-create-aws-symlinks",
         usage: "cfn-create-aws-symlinks [OPTION...]",
         flags: cfn::symlinks::FLAGS,
-        run: |host, given| Some(cfn::symlinks::main(host, given)),
+        run: |host, args| Some(cfn::symlinks::main(host, args)),
     },
     Tool {
         name: "cfn-get-metadata",
         usage: "cfn-get-metadata -s STACK -r RESOURCE [OPTION...]",
         flags: cfn::metadata::FLAGS,
-        run: |host, given| Some(cfn::metadata::main(host, given)),
+        run: |host, args| Some(cfn::metadata::main(host, args)),
     },
     Tool {
         name: "cfn-hup",
         usage: "cfn-hup [OPTION...]",
         flags: cfn::hup::FLAGS,
-        run: |host, given| Some(cfn::hup::main(host, given)),
+        run: |host, args| Some(cfn::hup::main(host, args)),
     },
     Tool {
         name: "cfn-init",
         usage: "cfn-init -s STACK -r RESOURCE [OPTION...]",
         flags: cfn::init::FLAGS,
-        run: |host, given| Some(cfn::init::main(host, given)),
+        run: |host, args| Some(cfn::init::main(host, args)),
     },
     Tool {
         name: "cfn-push-stats",
         usage: "cfn-push-stats --watch NAME [OPTION...]",
         flags: cfn::stats::FLAGS,
-        run: |host, given| Some(cfn::stats::main(host, given)),
+        run: |host, args| Some(cfn::stats::main(host, args)),
     },
     Tool {
         name: "cfn-signal",
         usage: "cfn-signal [OPTION...] URL",
         flags: cfn::signal::FLAGS,
-        run: |host, given| Some(cfn::signal::main(host, given)),
+        run: |host, args| Some(cfn::signal::main(host, args)),
     },
     Tool {
         name: "dib-run-parts",
         usage: "dib-run-parts [--list] FOLDER",
         flags: run_parts::FLAGS,
-        run: |host, given| Some(run_parts::main(host, given)),
+        run: |host, args| Some(run_parts::main(host, args)),
     },
     Tool {
         name: "heat-config",
@@ -83,13 +83,13 @@ const TOOLS: &[Tool] = &[
         name: "heat-config-hook",
         usage: "heat-config-hook NAME < DEPLOYMENT",
         flags: &[],
-        run: |host, given| Some(hooks::main(host, given.rest.first().map_or("", String::as_str))),
+        run: |host, args| Some(hooks::main(host, args.rest.first().map_or("", String::as_str))),
     },
     Tool {
         name: "heat-config-notify",
         usage: "heat-config-notify FILE < SIGNAL",
         flags: &[],
-        run: |host, given| Some(deploy::notify::main(host, given)),
+        run: |host, args| Some(deploy::notify::main(host, args)),
     },
     Tool {
         name: "heat-config-rebuild-deployed",
@@ -101,13 +101,13 @@ const TOOLS: &[Tool] = &[
         name: "install",
         usage: "kiln-guest install [--root FOLDER] [--hooks] [--force]",
         flags: install::FLAGS,
-        run: |host, given| Some(install::main(host, given)),
+        run: |host, args| Some(install::main(host, args)),
     },
     Tool {
         name: "os-apply-config",
         usage: "os-apply-config [OPTION...]",
         flags: apply::FLAGS,
-        run: |host, given| Some(apply::main(host, given)),
+        run: |host, args| Some(apply::main(host, args)),
     },
     Tool {
         name: "os-collect-config",
@@ -119,15 +119,15 @@ const TOOLS: &[Tool] = &[
         name: "os-refresh-config",
         usage: "os-refresh-config [OPTION...]",
         flags: refresh::FLAGS,
-        run: |host, given| Some(refresh::main(host, given)),
+        run: |host, args| Some(refresh::main(host, args)),
     },
 ];
 
-/// Tools that write what they say to a file in `/var/log` as well.
+/// Tools that also log to a file in `/var/log`.
 const LOGGED: [&str; 6] =
     ["cfn-get-metadata", "cfn-hup", "cfn-init", "cfn-push-stats", "cfn-signal", "os-apply-config"];
 
-/// Begins: the program with its arguments and surroundings.
+/// The entry point: reads the arguments and the environment.
 pub fn main() -> ExitCode {
     let arguments: Vec<String> =
         std::env::args_os().map(|it| it.to_string_lossy().into_owned()).collect();
@@ -137,13 +137,13 @@ pub fn main() -> ExitCode {
     let mut host = Host::new(environment);
     let status = match run(&mut host, &arguments) {
         Some(status) => status,
-        None => again(&host, &arguments),
+        None => restart(&host, &arguments),
     };
-    // Statuses above are cut off by the system.
+    // The system truncates larger statuses.
     ExitCode::from(u8::try_from(status & 0xff).unwrap_or(1))
 }
 
-/// Runs the tool that the arguments name.
+/// Runs the tool that the arguments select.
 fn run(host: &mut Host, arguments: &[String]) -> Option<i32> {
     let called = Path::new(arguments.first().map_or("kiln-guest", String::as_str));
     let name = called.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
@@ -169,13 +169,13 @@ fn run(host: &mut Host, arguments: &[String]) -> Option<i32> {
         }
         [first, others @ ..] => match find(first) {
             Some(tool) => start(host, tool, others),
-            None => Some(overview(host, first)),
+            None => Some(print_usage(host, first)),
         },
-        [] => Some(overview(host, "--help")),
+        [] => Some(print_usage(host, "--help")),
     }
 }
 
-/// The tool of a name; parts of phases have numbers in front of theirs.
+/// Finds a tool by name; scripts in phases have a numeric prefix.
 fn find(name: &str) -> Option<&'static Tool> {
     let plain = name.trim_start_matches(|it: char| it.is_ascii_digit()).trim_start_matches('-');
     let plain = if plain.len() < name.len() { plain } else { name };
@@ -185,49 +185,49 @@ fn find(name: &str) -> Option<&'static Tool> {
 
 fn start(host: &mut Host, tool: &Tool, arguments: &[String]) -> Option<i32> {
     host.tool = tool.name.into();
-    let given = match options::parse(tool.flags, arguments) {
-        Ok(given) => given,
-        Err(Refused::Help) => {
+    let args = match options::parse(tool.flags, arguments) {
+        Ok(args) => args,
+        Err(ParseError::Help) => {
             host.print_part(&options::help(tool.usage, tool.flags));
             return Some(0);
         }
-        Err(Refused::Version) => {
+        Err(ParseError::Version) => {
             host.print(concat!("kiln-guest ", env!("CARGO_PKG_VERSION")));
             return Some(0);
         }
-        Err(Refused::Wrong(why)) => {
-            host.error(format!("{why}; --help tells what there is"));
+        Err(ParseError::Invalid(why)) => {
+            host.error(format!("{why}; see --help"));
             return Some(2);
         }
     };
-    if let Some(root) = given.get("root") {
+    if let Some(root) = args.get("root") {
         host.set_root(root);
     }
     let log = host.path(format!("/var/log/{}.log", tool.name));
     let is_there = log.parent().is_some_and(Path::is_dir);
     host.log_file = (LOGGED.contains(&tool.name) && is_there).then_some(log);
-    (tool.run)(host, &given)
+    (tool.run)(host, &args)
 }
 
-fn overview(host: &Host, asked: &str) -> i32 {
-    let is_help = ["--help", "-h", "help"].contains(&asked);
+fn print_usage(host: &Host, requested: &str) -> i32 {
+    let is_help = ["--help", "-h", "help"].contains(&requested);
     if !is_help {
-        host.error(format!("there is no tool {asked:?}"));
+        host.error(format!("unknown tool {requested:?}"));
     }
     host.print("Usage: kiln-guest [--root FOLDER] TOOL [OPTION...]\nTools:");
     TOOLS.iter().for_each(|tool| host.print(&format!("  {}", tool.name)));
     if is_help { 0 } else { 2 }
 }
 
-/// Begins anew, with the same name and arguments. Comes back only if that is not possible.
-fn again(host: &Host, arguments: &[String]) -> i32 {
+/// Restarts with the same name and arguments. Returns only if that fails.
+fn restart(host: &Host, arguments: &[String]) -> i32 {
     let me = std::env::current_exe().unwrap_or_else(|_| "kiln-guest".into());
     let mut command = Command::new(me);
     if let Some(name) = arguments.first() {
         command.arg0(name);
     }
     let error = command.args(arguments.iter().skip(1)).exec();
-    host.error(format!("cannot begin anew: {error}"));
+    host.error(format!("cannot restart: {error}"));
     1
 }
 

@@ -1,17 +1,17 @@
-//! Users and groups, as the files of the machine list them: a program that carries all its libraries cannot
-//! ask the name services of the system.
+//! Users and groups from the files of the machine, because a statically linked program cannot query the name services
+//! of the system.
 
 use crate::files;
 use crate::host::Host;
 
-/// A user: its number and that of its group.
+/// The numeric ids of a user and its group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct User {
     pub(crate) id: u32,
     pub(crate) group: u32,
 }
 
-/// A user, by name or number.
+/// Finds a user by name or number.
 pub(crate) fn user(host: &Host, name: &str) -> Option<User> {
     let passwd = files::text(&host.path("/etc/passwd")).unwrap_or_default();
     let found = passwd.lines().map(|line| line.split(':').collect::<Vec<_>>()).find_map(|fields| {
@@ -22,7 +22,7 @@ pub(crate) fn user(host: &Host, name: &str) -> Option<User> {
     found.or_else(|| name.parse().ok().map(|id| User { id, group: id }))
 }
 
-/// The home of a user that is listed.
+/// Returns the home directory of a listed user.
 pub(crate) fn home(host: &Host, name: &str) -> Option<String> {
     let passwd = files::text(&host.path("/etc/passwd")).unwrap_or_default();
     let mut rows = passwd.lines().map(|line| line.split(':').collect::<Vec<_>>());
@@ -32,7 +32,7 @@ pub(crate) fn home(host: &Host, name: &str) -> Option<String> {
     })
 }
 
-/// The number of a group, by name or number.
+/// Finds a group by name or number.
 pub(crate) fn group(host: &Host, name: &str) -> Option<u32> {
     let all = files::text(&host.path("/etc/group")).unwrap_or_default();
     let mut rows = all.lines().map(|line| line.split(':').collect::<Vec<_>>());

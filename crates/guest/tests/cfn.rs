@@ -51,15 +51,15 @@ fn metadata_is_asked_for_with_a_signature() {
     let arguments =
         ["-s", "web", "-r", "server", "--credential-file", "/etc/keys", "-k", "a.'b.c'"];
     assert_eq!(server.good("cfn-get-metadata", &arguments).out, "[1]\n");
-    let asked = service.asked.recv().unwrap();
+    let requests = service.requests.recv().unwrap();
     assert_eq!(
-        asked.line,
+        requests.line,
         "GET /v1/?Action=DescribeStackResource&ContentType=JSON&LogicalResourceId=server&StackName=web\
          &Version=2010-05-15 HTTP/1.1"
     );
-    let signed = asked.header("authorization").unwrap();
+    let signed = requests.header("authorization").unwrap();
     assert!(signed.starts_with("AWS4-HMAC-SHA256 Credential=AK/"), "{signed}");
-    // What was seen last is told while the service refuses.
+    // The cached metadata is printed while the service fails.
     assert_eq!(server.good("cfn-get-metadata", &arguments).out, "[1]\n");
 }
 
@@ -99,11 +99,11 @@ fn signals_say_who_and_how() {
     server.put("/var/lib/heat-cfntools/nova_meta.json", r#"{"uuid": "server-1"}"#, 0o600);
     let url = format!("{}/v1/waitcondition/x?Signature=y", service.url);
     server.good("cfn-signal", &["-e", "0", "-r", "done", &url]);
-    let asked = service.asked.recv().unwrap();
-    assert_eq!(asked.line, "PUT /v1/waitcondition/x?Signature=y HTTP/1.1");
-    assert_eq!(asked.header("content-type"), Some(""));
+    let requests = service.requests.recv().unwrap();
+    assert_eq!(requests.line, "PUT /v1/waitcondition/x?Signature=y HTTP/1.1");
+    assert_eq!(requests.header("content-type"), Some(""));
     assert_eq!(
-        serde_json::from_str::<Value>(&asked.body).unwrap(),
+        serde_json::from_str::<Value>(&requests.body).unwrap(),
         json!({"Status": "SUCCESS", "Reason": "done", "UniqueId": "server-1",
             "Data": "Application has completed configuration."})
     );
@@ -119,23 +119,23 @@ fn a_signal_is_sent_again_while_the_service_is_in_trouble() {
     let server = Server::new().with("KILN_GUEST_PATIENCE", "3,1");
     let service = Service::answering(&[(503, ""), (502, ""), (200, "")]);
     server.good("cfn-signal", &["-i", "me", &service.url]);
-    assert_eq!(service.asked.iter().count(), 3);
+    assert_eq!(service.requests.iter().count(), 3);
 }
 
 #[test]
 fn figures_are_reported_with_the_key_of_the_server() {
     let server = Server::new();
     let run = server.good("cfn-push-stats", &["--watch", "alarm", "--mem-util", "--heartbeat"]);
-    assert!(run.err.contains("nobody is told: there is no key"), "{}", run.err);
+    assert!(run.err.contains("metrics are not reported: no access key"), "{}", run.err);
     server.put("/etc/cfn/cfn-credentials", "AWSAccessKeyId=id\nAWSSecretKey=secret\n", 0o600);
     let run = server.good("cfn-push-stats", &["--watch", "alarm", "--heartbeat"]);
-    assert!(run.err.contains("nobody is told: nobody told where"), "{}", run.err);
+    assert!(run.err.contains("metrics are not reported: the URL of"), "{}", run.err);
     let service = Service::answering(&[(200, "{}"), (403, "no")]);
     server.put("/var/lib/heat-cfntools/cfn-watch-server", &format!("{}/v1/", service.url), 0o600);
     server.put("/var/lib/heat-cfntools/nova_meta.json", r#"{"uuid": "server-1"}"#, 0o600);
     server.good("cfn-push-stats", &["--watch", "alarm", "--heartbeat", "--disk-space-util"]);
-    let asked = service.asked.recv().unwrap();
-    let signed = asked.header("authorization").unwrap_or_default();
+    let requests = service.requests.recv().unwrap();
+    let signed = requests.header("authorization").unwrap_or_default();
     assert!(signed.starts_with("AWS4-HMAC-SHA256 Credential=id/"), "{signed}");
     for part in [
         "GET /v1/?Action=PutMetricData&ContentType=JSON&",
@@ -145,12 +145,12 @@ fn figures_are_reported_with_the_key_of_the_server() {
         "MetricData.member.2.MetricName=Heartbeat&",
         "Namespace=system%2Flinux",
     ] {
-        assert!(asked.line.contains(part), "{part}: {}", asked.line);
+        assert!(requests.line.contains(part), "{part}: {}", requests.line);
     }
     assert_eq!(server.run("cfn-push-stats", &["--heartbeat"]).status, 1);
 }
 
-/// A line of what HAProxy tells of itself, with some of its columns.
+/// Builds a line of HAProxy's statistics with some columns.
 fn haproxy_line(columns: &[(usize, &str)]) -> String {
     let mut all = vec![""; 62];
     columns.iter().for_each(|(at, text)| all[*at] = text);
@@ -167,7 +167,7 @@ fn figures_of_haproxy_are_read_from_its_socket() {
     server.put("/var/lib/heat-cfntools/nova_meta.json", r#"{"uuid": "server-1"}"#, 0o600);
     let run = server.run("cfn-push-stats", &["--haproxy"]);
     assert_eq!(run.status, 1);
-    assert!(run.err.contains("HAProxy does not tell of itself"), "{}", run.err);
+    assert!(run.err.contains("cannot read the statistics of HAProxy"), "{}", run.err);
 
     std::fs::create_dir_all(server.path("/tmp")).unwrap();
     let listener = std::os::unix::net::UnixListener::bind(server.path("/tmp/.haproxy-stats"));
@@ -191,9 +191,9 @@ fn figures_of_haproxy_are_read_from_its_socket() {
         }
     });
     server.good("cfn-push-stats", &["--watch", "alarm", "--haproxy", "--heartbeat"]);
-    let asked = service.asked.recv().unwrap().line;
+    let requests = service.requests.recv().unwrap().line;
     for part in ["Namespace=AWS%2FELB", "Dimensions.member.2.Value=alarm&"] {
-        assert!(asked.contains(part), "{part}: {asked}");
+        assert!(requests.contains(part), "{part}: {requests}");
     }
     let figures = [
         ("RequestCount", "99", "Counter"),
@@ -210,13 +210,13 @@ fn figures_of_haproxy_are_read_from_its_socket() {
     for (number, (name, value, unit)) in (1..).zip(figures) {
         for (part, text) in [("MetricName", name), ("Value", value), ("Unit", unit)] {
             let part = format!("&MetricData.member.{number}.{part}={text}&");
-            assert!(asked.contains(&part), "{part}: {asked}");
+            assert!(requests.contains(&part), "{part}: {requests}");
         }
     }
-    assert!(!asked.contains("Heartbeat"), "nothing else is told, as ever");
+    assert!(!requests.contains("Heartbeat"), "nothing else is told, as ever");
     server.good("cfn-push-stats", &["--haproxy-latency"]);
-    let asked = service.asked.recv().unwrap().line;
-    assert!(asked.contains("MetricData.member.1.MetricName=Latency&"), "{asked}");
-    assert!(!asked.contains("MetricData.member.2."), "{asked}");
+    let requests = service.requests.recv().unwrap().line;
+    assert!(requests.contains("MetricData.member.1.MetricName=Latency&"), "{requests}");
+    assert!(!requests.contains("MetricData.member.2."), "{requests}");
     answering.join().unwrap();
 }

@@ -1,4 +1,4 @@
-//! os-collect-config: what is kept, when the command runs, what is refused.
+//! os-collect-config: the cache, the conditions for running the command, and rejected files.
 
 use crate::server::Server;
 use serde_json::json;
@@ -81,7 +81,35 @@ fn deployments_that_are_metadata_cannot_leave_the_cache() {
     let service = crate::service::Service::answering(&[(200, &metadata.to_string())]);
     let arguments = ["--one-time", "-c", "true", "--request-metadata-url", &service.url, "request"];
     let run = server.good("os-collect-config", &arguments);
-    assert!(run.err.contains("is no name of a file"), "{}", run.err);
+    assert!(run.err.contains("is not a valid file name"), "{}", run.err);
     assert!(!server.path("/var/lib/evil.json").exists());
     assert_eq!(server.json("/var/lib/os-collect-config/good.json"), json!({"b": 2}));
+}
+
+#[test]
+fn metadata_of_a_resource_comes_as_json() {
+    let described = |metadata: &str| {
+        let detail = json!({"StackResourceDetail": {"Metadata": metadata}});
+        json!({"DescribeStackResourceResponse": {"DescribeStackResourceResult": detail}})
+    };
+    let server = Server::new();
+    let answers = [(200, &*described(r#"{"a": 1}"#).to_string()), (200, "\"no such stack\"")];
+    let service = crate::service::Service::answering(&answers);
+    let arguments = [
+        "--print",
+        "--cfn-metadata-url",
+        &service.url,
+        "--cfn-stack-name=web",
+        "--cfn-path=server.Metadata",
+        "--cfn-access-key-id=id",
+        "--cfn-secret-access-key=secret",
+        "cfn",
+    ];
+    let run = server.good("os-collect-config", &arguments);
+    assert_eq!(run.out, "{\n \"cfn\": {\n  \"a\": 1\n }\n}\n");
+    let request = service.requests.recv().expect("a request").line;
+    assert!(request.contains("ContentType=JSON"), "{request}");
+    // Heat reports some errors as a bare text with status 200.
+    let run = server.run("os-collect-config", &arguments);
+    assert!(run.err.contains("Source [cfn] Unavailable."), "{}", run.err);
 }

@@ -1,4 +1,4 @@
-//! heat-config: deployments are carried out once, and reported.
+//! heat-config: deployments run once and are reported.
 
 use crate::server::Server;
 use crate::service::Service;
@@ -13,8 +13,8 @@ fn script(id: &str, url: &str, text: &str) -> Value {
             {"name": "deploy_signal_verb", "type": "String", "value": "POST"}]})
 }
 
-fn heard(service: &Service) -> Value {
-    serde_json::from_str(&service.asked.recv().expect("a signal").body).expect("JSON")
+fn received_signal(service: &Service) -> Value {
+    serde_json::from_str(&service.requests.recv().expect("a signal").body).expect("JSON")
 }
 
 #[test]
@@ -45,17 +45,17 @@ fn a_script_has_inputs_and_outputs() {
     server.put(LIST, &json!([one, missing, component]).to_string(), 0o644);
     server.good("55-heat-config", &[]);
     assert_eq!(
-        heard(&service),
+        received_signal(&service),
         json!({"result": "5-done", "deploy_stdout": "hi 5 5 {\"a\": [1]}\n", "deploy_stderr": "warn\n",
             "deploy_status_code": 3})
     );
-    let refused = heard(&service);
+    let refused = received_signal(&service);
     assert_eq!(
         refused["deploy_stderr"], "no hook for group no/such hook!\n",
         "nobody is left waiting"
     );
     assert_eq!(
-        heard(&service)["deploy_stdout"],
+        received_signal(&service)["deploy_stdout"],
         "part\n",
         "a text without a first line is for the shell"
     );
@@ -73,7 +73,7 @@ fn a_script_has_inputs_and_outputs() {
         ]
     );
     assert_eq!(server.mode(&format!("{DEPLOYED}/d1.json")), 0o600);
-    // Nobody answers any more: whoever was asked again would fail.
+    // The service is gone, so another request would fail.
     server.good("heat-config", &[]);
 }
 
@@ -87,7 +87,7 @@ fn what_could_not_be_told_is_told_later() {
     assert_eq!(server.run("heat-config", &[]).status, 1);
     assert!(server.path(&format!("{DEPLOYED}/d1.pending")).exists());
     server.good("heat-config", &[]);
-    assert_eq!(heard(&service), heard(&service));
+    assert_eq!(received_signal(&service), received_signal(&service));
     assert_eq!(server.read("/note"), "ran\n", "it ran once");
     assert!(!server.path(&format!("{DEPLOYED}/d1.pending")).exists());
 }
@@ -99,7 +99,7 @@ fn what_is_refused_is_not_sent_for_ever() {
     let one = script("d1", &service.url, "#!/bin/sh\n");
     server.put(LIST, &json!([one]).to_string(), 0o600);
     let run = server.good("heat-config", &[]);
-    assert!(run.err.contains("refused with 404: gone"), "{}", run.err);
+    assert!(run.err.contains("rejected with status 404: gone"), "{}", run.err);
     server.good("heat-config", &[]);
 }
 
@@ -117,8 +117,8 @@ fn an_interrupted_one_is_told_of_and_not_run_again() {
     }
     server.put(LIST, &json!([one, two]).to_string(), 0o600);
     server.good("heat-config", &[]);
-    assert_eq!(heard(&service)["deploy_stderr"], "The deployment was interrupted.\n");
-    assert_eq!(heard(&service)["deploy_status_code"], 0);
+    assert_eq!(received_signal(&service)["deploy_stderr"], "The deployment was interrupted.\n");
+    assert_eq!(received_signal(&service)["deploy_status_code"], 0);
     assert_eq!(server.read("/note"), "again\n");
 }
 
@@ -131,7 +131,7 @@ fn a_hook_of_the_image_wins() {
     let one = script("d1", &service.url, "echo ours");
     server.put(LIST, &json!([one]).to_string(), 0o600);
     server.good("heat-config", &[]);
-    assert_eq!(heard(&service), json!({"deploy_stdout": "theirs"}));
+    assert_eq!(received_signal(&service), json!({"deploy_stdout": "theirs"}));
 }
 
 #[test]
@@ -144,13 +144,15 @@ fn noisy_scripts_are_reported_within_bounds() {
     slow["options"] = json!({"timeout": 1});
     server.put(LIST, &json!([script("d1", &service.url, text), slow]).to_string(), 0o600);
     server.good("heat-config", &[]);
-    let asked = service.asked.recv().expect("a signal");
-    assert!(asked.body.len() <= 950_000);
-    let told: Value = serde_json::from_str(&asked.body).expect("JSON");
-    assert!(told["deploy_stdout"].as_str().expect("a text").ends_with("\u{fffd}\0end"));
-    let told = heard(&service);
-    assert_eq!(told["deploy_status_code"], 124);
-    assert!(told["deploy_stderr"].as_str().expect("a text").contains("stopped after 1 seconds"));
+    let requests = service.requests.recv().expect("a signal");
+    assert!(requests.body.len() <= 950_000);
+    let reported: Value = serde_json::from_str(&requests.body).expect("JSON");
+    assert!(reported["deploy_stdout"].as_str().expect("a text").ends_with("\u{fffd}\0end"));
+    let reported = received_signal(&service);
+    assert_eq!(reported["deploy_status_code"], 124);
+    assert!(
+        reported["deploy_stderr"].as_str().expect("a text").contains("stopped after 1 seconds")
+    );
 }
 
 #[test]
@@ -169,9 +171,9 @@ fn hooks_are_programs_too() {
         &[],
         &json!({"id": "s", "config": "echo $0"}).to_string(),
     );
-    let told: Value = serde_json::from_str(&run.out).expect("JSON");
+    let reported: Value = serde_json::from_str(&run.out).expect("JSON");
     assert_eq!(
-        told["deploy_stdout"],
+        reported["deploy_stdout"],
         format!("{}\n", server.path("/var/lib/heat-config/heat-config-script/s").display())
     );
     assert_eq!(server.run("heat-config-hook", &["nonsense"]).status, 2);

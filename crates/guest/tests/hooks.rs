@@ -1,4 +1,4 @@
-//! Hooks that have containers made, with programs that play the real ones.
+//! Container hooks, with scripts that stand in for the real programs.
 
 use crate::server::Server;
 use crate::service::Service;
@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 const LIST: &str = "/var/run/heat-config/heat-config";
 const MANIFESTS: &str = "/var/lib/heat-config/heat-config-kubelet/kubelet-manifests";
 
-/// A server with a program that plays `docker`: containers are files in `/containers`, with their names and
-/// labels; everything that it is asked is in `/asked`.
+/// Returns a server with a stand-in for `docker`: containers are files in `/containers` with their names and labels,
+/// and `/asked` logs all calls.
 fn with_docker() -> Server {
     let server = Server::new();
     let root = server.root.display().to_string();
@@ -73,7 +73,7 @@ fn deploy(server: &Server, all: &[&Value]) {
     server.good("heat-config", &[]);
 }
 
-fn told(server: &Server, id: &str) -> Value {
+fn reported(server: &Server, id: &str) -> Value {
     server.json(&format!("/var/lib/heat-config/deployed/{id}.notify.json"))
 }
 
@@ -84,18 +84,18 @@ fn containers_are_made_entered_renamed_and_removed() {
         "setup": {"action": "exec", "start_order": 2, "command": ["db", "setup"], "exit_codes": [0, 3]}});
     let first = deployment("id-1", "docker-cmd", config.clone());
     deploy(&server, &[&first]);
-    let report = told(&server, "id-1");
+    let report = reported(&server, "id-1");
     assert_eq!(report["deploy_stdout"], "made db\nin db\n");
     assert_eq!(report["deploy_status_code"], 0, "3 is among the good ones: {report}");
     assert_eq!(server.names("/containers"), ["db"]);
 
-    // While the former ones are there, the next have other names; exec finds the right one.
+    // While the previous containers exist, the next ones have other names; exec finds the right one.
     let second = deployment("id-2", "docker-cmd", config);
     deploy(&server, &[&first, &second]);
     let names = server.names("/containers");
     let [_, other] = &names[..] else { panic!("{names:?}") };
     assert!(other.starts_with("db-") && other.len() == 11, "{other}");
-    let out = told(&server, "id-2")["deploy_stdout"].clone();
+    let out = reported(&server, "id-2")["deploy_stdout"].clone();
     assert_eq!(out, format!("made {other}\nin {other}\n"));
 
     deploy(&server, &[&second]);
@@ -115,7 +115,7 @@ fn containers_stay_while_it_is_not_certain_that_they_are_not_wanted() {
     server.put(LIST, "[half a list", 0o600);
     server.good("heat-config", &[]);
     assert_eq!(server.names("/containers"), ["db"]);
-    // Those of others stay in any case.
+    // Containers of other owners always stay.
     server.put("/containers/theirs", "", 0o600);
     deploy(&server, &[]);
     assert_eq!(server.names("/containers"), ["theirs"]);
@@ -128,9 +128,9 @@ fn the_agent_removes_containers_when_it_is_told_and_not_when_nobody_answers() {
     let agent = |deployments: Option<Value>| {
         let body = json!({ "deployments": deployments }).to_string();
         let answers = [(200, &*body), (200, &*body)];
-        let told = Service::answering(if deployments.is_some() { &answers } else { &[] });
+        let reported = Service::answering(if deployments.is_some() { &answers } else { &[] });
         let init = json!({"os-collect-config": {"collectors": ["request"],
-            "request": {"metadata_url": told.url}}, "deployments": []});
+            "request": {"metadata_url": reported.url}}, "deployments": []});
         server.put("/var/lib/heat-cfntools/cfn-init-data", &init.to_string(), 0o600);
         server.run("kiln-guest", &["agent", "--one-time"]);
         server.names("/containers")
@@ -152,14 +152,14 @@ fn the_last_bad_status_is_told() {
     let server = with_docker();
     let config = json!({"a": {"image": "bad-image", "start_order": 1}, "b": {"image": "good", "start_order": 2}});
     deploy(&server, &[&deployment("id-1", "docker-cmd", config)]);
-    let report = told(&server, "id-1");
+    let report = reported(&server, "id-1");
     assert_eq!(
         (&report["deploy_status_code"], &report["deploy_stdout"]),
         (&json!(125), &json!("made b\n"))
     );
     assert_eq!(report["deploy_stderr"], "no such image\n");
     deploy(&server, &[&deployment("id-2", "docker-cmd", json!(""))]);
-    assert_eq!(told(&server, "id-2")["deploy_status_code"], 0, "there is nothing to do");
+    assert_eq!(reported(&server, "id-2")["deploy_status_code"], 0, "there is nothing to do");
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn pods_are_left_for_a_kubelet_and_waited_for() {
     let running = "k8s_web.abcd1234_123456789abcdef\nk8s_db.abcd1234_123456789abcdef\n";
     server.put("/running", running, 0o644);
     deploy(&server, &[&pod]);
-    let report = told(&server, id);
+    let report = reported(&server, id);
     assert_eq!(report["deploy_status_code"], 0, "{report}");
     let said = report["deploy_stdout"].as_str().expect("a text");
     assert!(
@@ -187,7 +187,7 @@ fn pods_are_left_for_a_kubelet_and_waited_for() {
     let mut other = deployment("id-2", "kubelet", config);
     other["options"] = json!({"poll_period": 0, "containers_timeout": 1});
     deploy(&server, &[&other]);
-    let report = told(&server, "id-2");
+    let report = reported(&server, "id-2");
     assert_eq!(report["deploy_status_code"], 1);
     let why = "Timed out after 1 seconds waiting for containers: db, web\n";
     assert_eq!(report["deploy_stderr"], why);
@@ -200,15 +200,18 @@ fn compositions_that_are_gone_are_ended() {
     let working = "/var/lib/heat-config/heat-config-docker-compose";
     let one = deployment("id-1", "docker-compose", json!({"web": {"image": "nginx"}}));
     deploy(&server, &[&one]);
-    assert_eq!(told(&server, "id-1")["deploy_stdout"], "compose up -d --no-build in name-id-1\n");
+    assert_eq!(
+        reported(&server, "id-1")["deploy_stdout"],
+        "compose up -d --no-build in name-id-1\n"
+    );
     assert!(server.path(&format!("{working}/name-id-1/docker-compose.yml")).is_file());
     deploy(&server, &[&deployment("id-2", "docker-compose", json!(""))]);
     assert!(server.read("/asked").ends_with("compose kill\n"));
     assert!(!server.path(&format!("{working}/name-id-1/docker-compose.yml")).exists());
-    // The older program is used where it is.
+    // The older program is preferred if it exists.
     let server = with_docker();
     let older = "#!/bin/sh\necho older \"$@\"\n";
     server.put("/usr/bin/docker-compose", older, 0o755);
     deploy(&server, &[&deployment("id-3", "docker-compose", json!({"web": {"image": "nginx"}}))]);
-    assert_eq!(told(&server, "id-3")["deploy_stdout"], "older up -d --no-build\n");
+    assert_eq!(reported(&server, "id-3")["deploy_stdout"], "older up -d --no-build\n");
 }

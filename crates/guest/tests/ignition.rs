@@ -1,4 +1,4 @@
-//! Ignition's configurations as user data.
+//! Ignition configurations as user data.
 
 use crate::server::{Run, Server};
 use serde_json::{Value, json};
@@ -58,13 +58,13 @@ fn version_3_is_applied_and_can_be_applied_again() {
     assert_eq!(lead("noise.service"), "/dev/null");
     assert_eq!(server.read("/etc/systemd/system/ssh.service.d/10-more.conf"), "[Unit]\n");
 
-    // Something else in its place is not overwritten without a word.
+    // An existing file is not overwritten silently.
     let other = json!({"ignition": {"version": "3.4.0"}, "storage": {"files": [
         {"path": "/opt/app/settings", "contents": {"source": "data:,b"}},
         {"path": "/opt/app/next", "contents": {"source": "data:,b"}}]}});
     let run = boot(&server, &other);
     assert_eq!(run.status, 1);
-    assert!(run.err.contains("it is there already, and overwrite is not set"), "{}", run.err);
+    assert!(run.err.contains("exists, and overwrite is not set"), "{}", run.err);
     assert_eq!(
         (server.read("/opt/app/settings"), server.read("/opt/app/next")),
         ("a=1\n".into(), "b".into())
@@ -95,12 +95,16 @@ fn version_2_with_what_the_orchestration_adds() {
     assert_eq!(server.mode("/var/lib/cloud/data/cfn-init-data"), 0o640);
     assert_eq!(server.read("/etc/systemd/network/10-eth.network"), "[Match]\n");
     for section in ["kernelArguments", "storage.disks", "storage.files on oem"] {
-        assert!(run.err.contains(&format!("{section} is passed over")), "{section}: {}", run.err);
+        assert!(
+            run.err.contains(&format!("ignoring {section}, which is not supported")),
+            "{section}: {}",
+            run.err
+        );
     }
     assert!(!server.path("/grub.cfg").exists());
     let run = boot(&server, &json!({"ignition": {"version": "1.0"}}));
     assert_eq!(run.status, 1);
-    assert!(run.err.contains("Ignition \"1.0\" is not known: 2 and 3 are"), "{}", run.err);
+    assert!(run.err.contains("unsupported Ignition version \"1.0\""), "{}", run.err);
 }
 
 #[test]
@@ -128,11 +132,11 @@ fn nothing_leads_out_of_the_root() {
     assert_eq!(run.status, 1);
     assert_eq!(server.read("/good"), "x");
     assert_eq!(outside.names("/"), [""; 0], "{}", run.err);
-    // Neither through the link that was made just now.
+    // The symlink that was just created must not be followed either.
     let next =
         json!({"ignition": {"version": "3.0.0"}, "storage": {"files": [file("/etc/out/file")]}});
     let run = boot(&server, &next);
-    assert!(run.err.contains("a link leads out of the root"), "{}", run.err);
+    assert!(run.err.contains("a symlink leads out of the root"), "{}", run.err);
     assert_eq!(outside.names("/"), [""; 0]);
 }
 
@@ -157,5 +161,5 @@ fn configurations_that_name_each_other_end() {
     }
     let run = boot(&server, &config);
     assert_eq!(run.status, 1);
-    assert!(run.err.contains("too many configurations name others"), "{}", run.err);
+    assert!(run.err.contains("too many nested configurations"), "{}", run.err);
 }

@@ -1,4 +1,4 @@
-//! What `install` makes, and what the tools do with it from the first boot on.
+//! The results of `install`, and the tools from the first boot on.
 
 use crate::server::Server;
 use crate::service::Service;
@@ -24,7 +24,7 @@ fn an_image_has_links_templates_and_units() {
     assert_eq!(server.good("cfn-create-aws-symlinks", &[]).out, "", "what is there stays");
 }
 
-/// User data as a server gets it.
+/// Builds user data as a server gets it.
 fn user_data(init: &Value, script: &str) -> String {
     format!(
         "Content-Type: multipart/mixed; boundary=\"===b===\"\nMIME-Version: 1.0\n\n--===b===\n\
@@ -50,12 +50,12 @@ fn deployment(url: &str) -> Value {
 #[test]
 fn from_user_data_to_a_signal_by_the_old_names() {
     let server = Server::installed();
-    let heard = Service::answering(&[(200, "")]);
-    // The place of the metadata is known before what stands there.
-    let place = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let received_signal = Service::answering(&[(200, "")]);
+    // The address of the metadata is needed before its content.
+    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let note = server.path("/note").display().to_string();
     let init = json!({"os-collect-config": {"collectors": ["request"], "command": "os-refresh-config",
-        "request": {"metadata_url": format!("http://{place}/")}}, "deployments": [deployment(&heard.url)]});
+        "request": {"metadata_url": format!("http://{address}/")}}, "deployments": [deployment(&received_signal.url)]});
     server.put(
         "/user-data",
         &user_data(&init, &format!("#!/bin/sh\necho booted >> {note}\n")),
@@ -67,11 +67,12 @@ fn from_user_data_to_a_signal_by_the_old_names() {
     assert_eq!(server.json("/var/lib/heat-cfntools/cfn-init-data"), init);
     assert_eq!(server.mode("/var/lib/heat-cfntools"), 0o700);
     server.good("os-collect-config", &["--one-time"]);
-    let told: Value = serde_json::from_str(&heard.asked.recv().unwrap().body).unwrap();
-    assert_eq!(told["deploy_stdout"], "done\n");
+    let reported: Value =
+        serde_json::from_str(&received_signal.requests.recv().unwrap().body).unwrap();
+    assert_eq!(reported["deploy_stdout"], "done\n");
     let settings = server.read("/etc/os-collect-config.conf");
     assert!(
-        settings.contains(&format!("[request]\nmetadata_url = http://{place}/\n")),
+        settings.contains(&format!("[request]\nmetadata_url = http://{address}/\n")),
         "{settings}"
     );
     assert!(
@@ -84,14 +85,15 @@ fn from_user_data_to_a_signal_by_the_old_names() {
 #[test]
 fn the_agent_does_all_of_it_alone() {
     let server = Server::new();
-    let heard = Service::answering(&[(200, "")]);
-    let body = json!({"deployments": [deployment(&heard.url)]}).to_string();
-    let told = Service::answering(&[(200, &body), (200, &body)]);
-    let init = metadata(&told, json!({}));
+    let received_signal = Service::answering(&[(200, "")]);
+    let body = json!({"deployments": [deployment(&received_signal.url)]}).to_string();
+    let reported = Service::answering(&[(200, &body), (200, &body)]);
+    let init = metadata(&reported, json!({}));
     server.put("/var/lib/heat-cfntools/cfn-init-data", &init.to_string(), 0o600);
     server.good("kiln-guest", &["agent", "--one-time"]);
-    let signal: Value = serde_json::from_str(&heard.asked.recv().unwrap().body).unwrap();
+    let signal: Value =
+        serde_json::from_str(&received_signal.requests.recv().unwrap().body).unwrap();
     assert_eq!(signal["deploy_status_code"], 0);
-    // It was told before: it has nothing to do.
+    // Everything was reported before, so there is nothing to do.
     server.good("kiln-guest", &["agent", "--one-time"]);
 }

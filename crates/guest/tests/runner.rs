@@ -1,4 +1,4 @@
-//! Runs the built program in folders that play servers.
+//! Runs the built program in directories that stand in for servers.
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test may fail")]
 
 mod apply;

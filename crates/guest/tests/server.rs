@@ -1,4 +1,4 @@
-//! A folder that plays a server, and the program run in it.
+//! A directory that stands in for a server, and the program run in it.
 
 use serde_json::Value;
 use std::fs;
@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The folder. It goes away with the test.
+/// The directory, which is removed with the test.
 pub(crate) struct Server {
     pub(crate) root: PathBuf,
     variables: Vec<(String, String)>,
 }
 
-/// What a run printed, and its exit status.
+/// The output and the exit status of a run.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) status: i32,
@@ -29,11 +29,11 @@ impl Server {
         let name = format!("server-{}-{number}", std::process::id());
         let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         fs::create_dir_all(&root).expect("a folder");
-        // Nobody in a test is asked twice.
+        // Tests do not retry.
         Server { root, variables: vec![("KILN_GUEST_PATIENCE".into(), "1,1".into())] }
     }
 
-    /// One that `kiln-guest install` made.
+    /// Returns a server on which `kiln-guest install` has run.
     pub(crate) fn installed() -> Server {
         let server = Server::new();
         server.good("kiln-guest", &["install"]);
@@ -76,7 +76,7 @@ impl Server {
         names
     }
 
-    /// Runs a tool with something on its standard input.
+    /// Runs a tool with standard input.
     pub(crate) fn run_with(&self, tool: &str, arguments: &[&str], input: &str) -> Run {
         use std::os::unix::process::CommandExt;
         let mut command = Command::new(env!("CARGO_BIN_EXE_kiln-guest"));
@@ -84,7 +84,7 @@ impl Server {
         command.env("PATH", "/usr/bin:/bin").envs(self.variables.iter().cloned());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program");
-        // It may end without reading.
+        // The program may end without reading its input.
         _ = child.stdin.take().expect("input").write_all(input.as_bytes());
         let output = child.wait_with_output().expect("an end");
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
@@ -99,7 +99,7 @@ impl Server {
         self.run_with(tool, arguments, "")
     }
 
-    /// Runs a tool that ends well.
+    /// Runs a tool that must succeed.
     pub(crate) fn good(&self, tool: &str, arguments: &[&str]) -> Run {
         let run = self.run(tool, arguments);
         assert_eq!(run.status, 0, "{tool}: {run:?}");

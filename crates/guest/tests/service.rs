@@ -1,27 +1,27 @@
-//! Somebody who answers requests as the test wants it, and tells what was asked.
+//! A service with scripted answers that records the requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 
-/// A request that came.
+/// A received request.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct ReceivedRequest {
     pub(crate) line: String,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: String,
 }
 
-impl Asked {
+impl ReceivedRequest {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// The service: it ends with the answers that it was given.
+/// The service; it ends after its last answer.
 pub(crate) struct Service {
     pub(crate) url: String,
-    pub(crate) asked: Receiver<Asked>,
+    pub(crate) requests: Receiver<ReceivedRequest>,
 }
 
 impl Service {
@@ -31,7 +31,7 @@ impl Service {
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let answers: Vec<(u16, String)> =
             answers.iter().map(|(status, body)| (*status, (*body).to_owned())).collect();
-        let (send, asked) = channel();
+        let (send, requests) = channel();
         std::thread::spawn(move || {
             for (status, body) in answers {
                 let Ok((stream, _)) = listener.accept() else { return };
@@ -46,11 +46,11 @@ impl Service {
                 }
             }
         });
-        Service { url, asked }
+        Service { url, requests }
     }
 }
 
-fn read(stream: &TcpStream) -> Option<Asked> {
+fn read(stream: &TcpStream) -> Option<ReceivedRequest> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;
@@ -66,5 +66,5 @@ fn read(stream: &TcpStream) -> Option<Asked> {
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
     let body = String::from_utf8(body).ok()?;
-    Some(Asked { line: line.trim_end().to_owned(), headers, body })
+    Some(ReceivedRequest { line: line.trim_end().to_owned(), headers, body })
 }

@@ -1,7 +1,7 @@
-//! Serves the identity service and all other services of the simulated cloud on two ports of the loopback:
-//! `cloud IDENTITY_PORT CLOUD_PORT [--seed N] [--build MILLISECONDS] [--latency MILLISECONDS] [--file FILE] [--quota N]`.
+//! Serves the identity service and all other services of the simulated cloud on two local ports: `cloud IDENTITY_PORT
+//! CLOUD_PORT [--seed N] [--build MILLISECONDS] [--latency MILLISECONDS] [--file FILE] [--quota N]`.
 //!
-//! Users are `admin` and `demo`, with their names for passwords; `curl` and OpenStack's clients do the rest.
+//! The users `admin` and `demo` have their names as passwords; use `curl` or any OpenStack client.
 
 use std::error::Error;
 use std::io::Write;

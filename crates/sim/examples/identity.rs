@@ -1,7 +1,6 @@
-//! Serves the identity service on a port of the loopback:
-//! `identity PORT [--state FILE] [--service-password WORD]`.
+//! Serves the identity service on a local port: `identity PORT [--state FILE] [--service-password WORD]`.
 //!
-//! The catalogue has the orchestration services at their usual ports, whether they are there or not.
+//! The catalogue lists the orchestration services at their usual ports, whether they run or not.
 
 use std::error::Error;
 use std::io::Write;

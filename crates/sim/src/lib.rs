@@ -1,6 +1,6 @@
-//! A simulated OpenStack over HTTP: what is on the other side of the wire.
+//! A simulated OpenStack over HTTP.
 //!
-//! It follows OpenStack's documentation, not our client, and knows nothing of the other crates.
+//! It follows OpenStack's documentation, not our client, and depends on no other crate of this workspace.
 
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,6 @@
-"""Nova: `python -m kiln_fakes.compute` is nova-compute with a hypervisor that only says that it runs something.
+"""Nova: `python -m kiln_fakes.compute` is nova-compute with a hypervisor that runs nothing.
 
-Nova takes hypervisors from its own package alone; this module takes a place in it before Nova looks.
+Nova loads drivers from its own package only, so this module registers itself there first.
 """
 import sys
 from nova.cmd import compute
@@ -14,12 +14,12 @@ STATES = (power_state.RUNNING, power_state.SHUTDOWN, power_state.PAUSED, power_s
 
 
 class Hypervisor(fake.FakeDriverWithoutFakeNodes):
-    """Nova's own hypervisor for tests, which remembers nothing; this one believes what Nova remembers."""
+    """Nova's own fake driver, which keeps no state; this one uses the state in Nova's database."""
 
     capabilities = {**fake.FakeDriver.capabilities, "supports_migrate_to_same_host": True}
 
     def _known(self, instance, state=None):
-        """An instance; one that a former process ran counts as running here."""
+        """Register an instance; one of a previous process counts as running here."""
         before = instance.power_state if instance.power_state in STATES else power_state.RUNNING
         if instance.uuid not in self.instances:
             self.instances[instance.uuid] = fake.FakeInstance(instance.name, before, instance.uuid)

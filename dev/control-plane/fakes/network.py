@@ -1,11 +1,11 @@
-"""Neutron: ports are bound without anybody who would plug them in."""
+"""Neutron: ports are bound without agents."""
 from neutron_lib import constants
 from neutron_lib.api.definitions import portbindings
 from neutron_lib.plugins.ml2 import api
 
 
 class BindsAtOnce(api.MechanismDriver):
-    """A port that has a host is bound to the first segment there is, and is active."""
+    """Binds a port that has a host to the first segment and makes it active."""
 
     connectivity = portbindings.CONNECTIVITY_L2
 

@@ -1,18 +1,18 @@
-"""Cinder: a volume is a file of the right length with nothing in it, whatever it is made from."""
+"""Cinder: a volume is an empty file of the right size, whatever its source is."""
 import io
 import os
 from cinder import interface
 from cinder.volume import configuration, driver
 from oslo_config import cfg
 
-OPTIONS = [cfg.StrOpt("kiln_folder", help="Where the files are.")]
+OPTIONS = [cfg.StrOpt("kiln_folder", help="The directory of the files.")]
 cfg.CONF.register_opts(OPTIONS, group=configuration.SHARED_CONF_GROUP)
 GIB = 1 << 30
 
 
 @interface.volumedriver
 class EmptyFiles(driver.VolumeDriver):
-    """Keeps the books of volumes and snapshots, and no data."""
+    """Manages volumes and snapshots without data."""
 
     VERSION = "1"
     CI_WIKI_NAME = "none"

@@ -1,6 +1,6 @@
-//! From names of types to names of folders, files and functions.
+//! Names of directories, files and functions for the names of types.
 
-/// The family of a type, which is its folder: `OS::Nova::Server` is of `nova`.
+/// Returns the family of a type, which is its directory: `OS::Nova::Server` belongs to `nova`.
 pub(crate) fn family(name: &str) -> String {
     let mut parts = name.split("::");
     let (owner, service) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -10,12 +10,12 @@ pub(crate) fn family(name: &str) -> String {
     }
 }
 
-/// The file and function of a type: `OS::Neutron::LBaaS::L7Policy` is `lbaas_l7_policy`.
+/// Returns the name of the file and function of a type: `OS::Neutron::LBaaS::L7Policy` is `lbaas_l7_policy`.
 pub(crate) fn file(name: &str) -> String {
     name.split("::").skip(2).map(snake).collect::<Vec<_>>().join("_")
 }
 
-/// Words that capitals do not part.
+/// Words that are not split at capitals.
 const WHOLE: [&str; 8] = ["QoS", "LBaaS", "TaaS", "IPsec", "IKE", "RBAC", "L2", "L7"];
 
 fn snake(mut camel: &str) -> String {
@@ -32,7 +32,8 @@ fn snake(mut camel: &str) -> String {
     words.join("_")
 }
 
-/// A run of capitals up to the last, which begins the next word, or a capital and what follows.
+/// Returns the length of the first word: a run of capitals up to the last one, which begins the next word, or a
+/// capital and the letters after it.
 fn word_length(camel: &str) -> usize {
     let capitals = camel.chars().take_while(char::is_ascii_uppercase).count();
     match capitals {

@@ -1,20 +1,20 @@
 //! The Rust text of a declaration.
 //!
-//! Only what differs from the rule is written, a call each; rustfmt does the layout.
+//! Only differences from the defaults are written, one call each; rustfmt does the layout.
 
-use super::{About, names};
+use super::{Description, names};
 use crate::facts::{object, text};
 use serde_json::Value;
 use std::fmt::Write;
 
-/// Members that a nested schema may have before it gets a function of its own.
+/// The maximal number of members of an inline nested schema; a larger one becomes a function.
 const INLINE: usize = 7;
 
-/// The file that declares a type.
-pub(crate) fn type_file(name: &str, fact: &Value, about: &About) -> String {
+/// Renders the file that declares a type.
+pub(crate) fn type_file(name: &str, fact: &Value, description: &Description) -> String {
     let mut functions = Functions { taken: vec![names::file(name)], texts: Vec::new() };
-    let body = declaration(name, fact, about, &mut functions);
-    let header = header(&format!("{name}: {}", inside_sentence(&about.sentence)));
+    let body = declaration(name, fact, description, &mut functions);
+    let header = header(&format!("{name}: {}", inside_sentence(&description.sentence)));
     let function = names::file(name);
     let mut text = format!(
         "{header}\nuse crate::declare::*;\n\npub(super) fn {function}() -> ResourceType {{\n{body}\n}}\n"
@@ -26,7 +26,7 @@ pub(crate) fn type_file(name: &str, fact: &Value, about: &About) -> String {
     text
 }
 
-/// The file that lists the types of a family.
+/// Renders the file that lists the types of a family.
 pub(crate) fn family(family: &str, types: &[(String, Value)]) -> String {
     let mut files: Vec<_> = types.iter().map(|(name, _)| names::file(name)).collect();
     files.sort();
@@ -46,7 +46,7 @@ pub(crate) fn family(family: &str, types: &[(String, Value)]) -> String {
     text
 }
 
-/// The file that names the families.
+/// Renders the file that lists the families.
 pub(crate) fn families<'a>(families: impl Iterator<Item = &'a String>) -> String {
     let mut text =
         "//! The built-in types, a folder for each family and a file for each type.\n\n".to_owned();
@@ -56,14 +56,14 @@ pub(crate) fn families<'a>(families: impl Iterator<Item = &'a String>) -> String
     text
 }
 
-/// Functions that nested schemas are moved to.
+/// The functions for nested schemas.
 struct Functions {
     taken: Vec<String>,
     texts: Vec<String>,
 }
 
 impl Functions {
-    /// Takes a place and a name for the function of a property; callers come before the called.
+    /// Reserves a position and a name for the function of a property; callers precede callees.
     fn reserve(&mut self, property: &str) -> (usize, String) {
         let mut name = function_name(property);
         while self.taken.contains(&name) {
@@ -74,15 +74,20 @@ impl Functions {
         (self.texts.len() - 1, name)
     }
 
-    /// Fills the place with the function that gives the property.
-    fn fill(&mut self, place: usize, name: &str, body: &str) {
-        self.texts[place] = format!("fn {name}() -> Prop {{\n{body}\n}}\n");
+    /// Sets the function at a reserved position.
+    fn fill(&mut self, position: usize, name: &str, body: &str) {
+        self.texts[position] = format!("fn {name}() -> Prop {{\n{body}\n}}\n");
     }
 }
 
-fn declaration(name: &str, fact: &Value, about: &About, functions: &mut Functions) -> String {
+fn declaration(
+    name: &str,
+    fact: &Value,
+    description: &Description,
+    functions: &mut Functions,
+) -> String {
     let mut calls = format!("ResourceType::new({})", quoted(name));
-    _ = write!(calls, "\n.about({})", quoted(&about.sentence));
+    _ = write!(calls, "\n.about({})", quoted(&description.sentence));
     if let Some(client) = fact["default_client_name"].as_str() {
         _ = write!(calls, "\n.service(Service::{})", service(client));
     }
@@ -100,8 +105,8 @@ fn declaration(name: &str, fact: &Value, about: &About, functions: &mut Function
         _ = write!(calls, "\n.name_limit({limit})");
     }
     calls += &abilities(fact);
-    calls += &life(&fact["support_status"]);
-    if let Some(instead) = &about.instead {
+    calls += &support_statuses(&fact["support_status"]);
+    if let Some(instead) = &description.instead {
         _ = write!(calls, "\n.note({})", quoted(instead));
     }
     if let properties @ Value::Object(_) = &fact["properties"] {
@@ -146,15 +151,15 @@ fn members(schema: &Value, functions: &mut Functions) -> String {
         if size(&fact) <= INLINE {
             return property(&start, &fact, functions);
         }
-        let (place, function) = functions.reserve(&name);
+        let (position, function) = functions.reserve(&name);
         let body = property(&start, &fact, functions);
-        functions.fill(place, &function, &body);
+        functions.fill(position, &function, &body);
         format!("{function}()")
     });
     rendered.collect::<Vec<_>>().join(", ")
 }
 
-/// A property with its calls; the nested schema comes last, because it is long.
+/// Renders a property with its calls; the nested schema comes last, because it is long.
 fn property(start: &str, fact: &Value, functions: &mut Functions) -> String {
     let mut calls = start.to_owned();
     for (key, holds, word) in [
@@ -173,7 +178,7 @@ fn property(start: &str, fact: &Value, functions: &mut Functions) -> String {
     for constraint in fact["constraints"].as_array().into_iter().flatten() {
         calls += &constraint_call(constraint);
     }
-    calls += &life(&fact["support_status"]);
+    calls += &support_statuses(&fact["support_status"]);
     match fact["schema"].as_object() {
         None => (),
         Some(schema) => match schema.get("*") {
@@ -197,11 +202,15 @@ fn item_text(fact: &Value, functions: &mut Functions) -> String {
 fn attribute(name: &str, fact: &Value) -> String {
     let kind = if fact["type"].is_null() { "None".to_owned() } else { kind(fact) };
     let cache = if fact["cache_mode"] == "cache_none" { ".uncached()" } else { "" };
-    format!("attr({}, {kind}, \"\"){cache}{}", quoted(name), life(&fact["support_status"]))
+    format!(
+        "attr({}, {kind}, \"\"){cache}{}",
+        quoted(name),
+        support_statuses(&fact["support_status"])
+    )
 }
 
-/// The states of support, the oldest first.
-fn life(support: &Value) -> String {
+/// Renders the support statuses, the oldest first.
+fn support_statuses(support: &Value) -> String {
     if !support.is_object() {
         return String::new();
     }
@@ -215,7 +224,7 @@ fn life(support: &Value) -> String {
         ("HIDDEN", version, _) => format!(".hidden({})", version.unwrap_or_default()),
         (_, version, _) => format!(".unsupported({})", version.unwrap_or("None".to_owned())),
     };
-    life(before) + &call
+    support_statuses(before) + &call
 }
 
 fn default_call(fact: &Value, default: &Value) -> String {
@@ -290,7 +299,7 @@ fn kind(fact: &Value) -> String {
     .to_owned()
 }
 
-/// The number of properties inside a property.
+/// Returns the number of properties inside a property.
 fn size(fact: &Value) -> usize {
     object(&fact["schema"])
         .iter()
@@ -336,7 +345,7 @@ fn function_name(property: &str) -> String {
     name
 }
 
-/// The sentence as it stands after a colon.
+/// Lowers the first letter of a sentence for use after a colon.
 fn inside_sentence(sentence: &str) -> String {
     let mut chars = sentence.chars();
     match (chars.next(), chars.next()) {
@@ -347,7 +356,7 @@ fn inside_sentence(sentence: &str) -> String {
     }
 }
 
-/// A header comment, wrapped.
+/// Renders a header comment, wrapped.
 fn header(text: &str) -> String {
     let mut lines = vec!["//!".to_owned()];
     for word in text.split(' ') {

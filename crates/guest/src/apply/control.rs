@@ -1,8 +1,8 @@
-//! What stands in the file beside a template: mode, owner, and whether an empty file is wanted.
+//! The control file beside a template: mode, owner, and whether an empty file is wanted.
 
-use crate::problem::{Problem, Result};
+use crate::error::{GuestError, Result};
 
-/// How a rendered file is to be.
+/// The attributes of a rendered file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Control {
     pub(crate) allow_empty: bool,
@@ -17,7 +17,7 @@ impl Default for Control {
     }
 }
 
-/// Reads the small map that such a file is.
+/// Parses the control file, a small YAML map.
 pub(crate) fn read(text: &str) -> Result<Control> {
     let mut control = Control::default();
     for line in text.lines() {
@@ -26,7 +26,7 @@ pub(crate) fn read(text: &str) -> Result<Control> {
             continue;
         }
         let Some((key, value)) = line.split_once(':') else {
-            return Err(Problem::new(format!("{line:?} is not of the form key: value")));
+            return Err(GuestError::new(format!("{line:?} does not have the form key: value")));
         };
         let value = value.trim().trim_matches(['"', '\'']);
         match key.trim() {
@@ -34,7 +34,7 @@ pub(crate) fn read(text: &str) -> Result<Control> {
             "mode" => control.mode = Some(mode(value)?),
             "owner" => control.owner = Some(value.to_owned()),
             "group" => control.group = Some(value.to_owned()),
-            key => return Err(Problem::new(format!("there is no key {key:?}"))),
+            key => return Err(GuestError::new(format!("unknown key {key:?}"))),
         }
     }
     Ok(control)
@@ -44,18 +44,18 @@ fn flag(value: &str) -> Result<bool> {
     match value.to_lowercase().as_str() {
         "true" | "yes" | "on" => Ok(true),
         "false" | "no" | "off" => Ok(false),
-        _ => Err(Problem::new(format!("allow_empty is true or false, not {value:?}"))),
+        _ => Err(GuestError::new(format!("allow_empty must be true or false, not {value:?}"))),
     }
 }
 
-/// A number as YAML writes it: octal with a zero in front.
+/// Parses a number in YAML's notation: octal with a leading zero.
 fn mode(value: &str) -> Result<u32> {
     let number = match value.strip_prefix("0o").or_else(|| value.strip_prefix('0')) {
         Some(octal) => u32::from_str_radix(octal, 8),
         None => value.parse(),
     };
     let mode = number.ok().filter(|mode| *mode <= 0o777);
-    mode.ok_or_else(|| Problem::new(format!("mode is a number up to 0777, not {value:?}")))
+    mode.ok_or_else(|| GuestError::new(format!("mode must be a number up to 0777, not {value:?}")))
 }
 
 #[cfg(test)]

@@ -1,15 +1,14 @@
-//! os-apply-config: templates for files of the machine, rendered with its metadata. Nothing is written before
-//! everything is rendered.
+//! os-apply-config: renders file templates with the metadata. Nothing is written before everything is rendered.
 
 mod control;
-mod kinds;
 mod mustache;
+mod value_types;
 
+use crate::error::{GuestError, Result};
 use crate::files;
 use crate::host::Host;
 use crate::json;
-use crate::options::{Flag, Given, switch, value};
-use crate::problem::{Problem, Result};
+use crate::options::{Args, Flag, switch, value};
 use crate::process;
 use crate::users;
 use control::Control;
@@ -19,21 +18,21 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 pub(crate) const FLAGS: &[Flag] = &[
-    value("templates", Some('t'), "The folder of the templates."),
-    value("output", Some('o'), "The folder that files are written below."),
-    value("metadata", Some('m'), "A file with metadata; may be given more than once."),
-    value("fallback-metadata", None, "A file that comes before all others, if it is there."),
-    switch("validate", Some('v'), "Render, and write nothing."),
-    switch("print-templates", None, "Print the folder of the templates, and end."),
-    value("subhash", Some('s'), "Only this part of the metadata."),
-    value("key", None, "Print one value, and end."),
-    value("type", None, "What that value may be made of."),
-    value("key-default", None, "What is printed if there is no such value."),
-    value("boolean-key", None, "End with 0 if this value is true, with 1 if it is not."),
+    value("templates", Some('t'), "The directory of the templates."),
+    value("output", Some('o'), "The directory below which files are written."),
+    value("metadata", Some('m'), "A file with metadata; may be repeated."),
+    value("fallback-metadata", None, "A file that is read before all others, if it exists."),
+    switch("validate", Some('v'), "Render without writing."),
+    switch("print-templates", None, "Print the directory of the templates, and exit."),
+    value("subhash", Some('s'), "Use only this part of the metadata."),
+    value("key", None, "Print one value, and exit."),
+    value("type", None, "The type of that value."),
+    value("key-default", None, "The default for that value."),
+    value("boolean-key", None, "Exit with 0 if this value is true, with 1 otherwise."),
     value("os-config-files", None, "A list of files with metadata."),
 ];
 
-/// Files that come before all others, if they are there.
+/// Files that are read before all others, if they exist.
 const FALLBACKS: [&str; 3] = [
     "/var/cache/heat-cfntools/last_metadata",
     "/var/lib/heat-cfntools/cfn-init-data",
@@ -47,24 +46,24 @@ struct Rendered {
     control: Control,
 }
 
-/// The tool.
-pub(crate) fn main(host: &Host, given: &Given) -> i32 {
-    let templates = match given.get("templates") {
-        Some(told) => host.path(told),
+/// Runs the tool.
+pub(crate) fn main(host: &Host, args: &Args) -> i32 {
+    let templates = match args.get("templates") {
+        Some(configured) => host.path(configured),
         None => folder(host),
     };
-    if given.has("print-templates") {
+    if args.has("print-templates") {
         host.print(&templates.display().to_string());
         return 0;
     }
-    let metadata = match metadata(host, given) {
+    let metadata = match metadata(host, args) {
         Ok(metadata) => metadata,
-        Err(problem) => {
-            host.error(problem.to_string());
+        Err(error) => {
+            host.error(error.to_string());
             return 1;
         }
     };
-    if let Some(key) = given.get("boolean-key") {
+    if let Some(key) = args.get("boolean-key") {
         let path: Vec<&str> = key.split('.').collect();
         return match json::find(&metadata, &path) {
             Some(Value::Bool(true)) => 0,
@@ -72,58 +71,59 @@ pub(crate) fn main(host: &Host, given: &Given) -> i32 {
             Some(_) => 255,
         };
     }
-    let done = match given.get("key") {
-        Some(key) => print_key(host, given, &metadata, key),
+    let done = match args.get("key") {
+        Some(key) => print_key(host, args, &metadata, key),
         None => {
-            let output = host.path(given.get("output").unwrap_or("/"));
-            install(host, &templates, &output, &metadata, given.has("validate"))
+            let output = host.path(args.get("output").unwrap_or("/"));
+            install(host, &templates, &output, &metadata, args.has("validate"))
         }
     };
     match done {
         Ok(()) => 0,
-        Err(problem) => {
-            host.error(problem.to_string());
+        Err(error) => {
+            host.error(error.to_string());
             1
         }
     }
 }
 
-/// Where templates are.
+/// Returns the directory of the templates.
 pub(crate) fn folder(host: &Host) -> PathBuf {
-    let usual = host.path("/usr/libexec/os-apply-config/templates");
-    if let Some(told) = host.variable("OS_CONFIG_APPLIER_TEMPLATES") {
-        return host.path(told);
+    let default = host.path("/usr/libexec/os-apply-config/templates");
+    if let Some(configured) = host.variable("OS_CONFIG_APPLIER_TEMPLATES") {
+        return host.path(configured);
     }
     let older = ["/opt/stack/os-apply-config/templates", "/opt/stack/os-config-applier/templates"];
     let mut older = older.iter().map(|path| host.path(path)).filter(|path| path.is_dir());
-    if usual.is_dir() { usual } else { older.next().unwrap_or(usual) }
+    if default.is_dir() { default } else { older.next().unwrap_or(default) }
 }
 
-/// Everything that is known of the machine.
-fn metadata(host: &Host, given: &Given) -> Result<Value> {
-    let mut paths: Vec<String> = given.all("fallback-metadata").map(str::to_owned).collect();
+/// Returns the merged metadata.
+fn metadata(host: &Host, args: &Args) -> Result<Value> {
+    let mut paths: Vec<String> = args.all("fallback-metadata").map(str::to_owned).collect();
     if paths.is_empty() {
         paths = FALLBACKS.map(str::to_owned).to_vec();
     }
     paths.retain(|path| host.path(path).exists());
-    let own: Vec<String> = given.all("metadata").map(str::to_owned).collect();
+    let own: Vec<String> = args.all("metadata").map(str::to_owned).collect();
     if !own.is_empty() {
         paths.extend(own);
     } else if let Some(list) = host.variable("OS_CONFIG_FILES") {
         paths.extend(list.split(':').map(str::to_owned));
     } else {
-        paths.extend(listed(host, given.get("os-config-files")));
+        paths.extend(collected_files(host, args.get("os-config-files")));
     }
     let mut merged = Value::Object(Default::default());
     for path in paths {
         let path = host.path(path);
         let Some(text) = files::read(&path)? else { continue };
-        let read: Value = serde_json::from_str(&text).map_err(|error| Problem::at(&path, error))?;
+        let read: Value =
+            serde_json::from_str(&text).map_err(|error| GuestError::at(&path, error))?;
         if read.is_object() {
             json::merge(&mut merged, &read);
         }
     }
-    Ok(match given.get("subhash") {
+    Ok(match args.get("subhash") {
         Some(key) => {
             let path: Vec<&str> = key.split('.').collect();
             json::find(&merged, &path).cloned().unwrap_or_default()
@@ -132,25 +132,27 @@ fn metadata(host: &Host, given: &Given) -> Result<Value> {
     })
 }
 
-/// The files that the last round of collecting wrote.
-fn listed(host: &Host, told: Option<&str>) -> Vec<String> {
-    let usual = host.variable("OS_CONFIG_FILES_PATH");
-    let usual = usual.unwrap_or("/var/lib/os-collect-config/os_config_files.json");
-    let paths = [told.unwrap_or(usual), "/var/run/os-collect-config/os_config_files.json"];
+/// Returns the files that the last run of the collector wrote.
+fn collected_files(host: &Host, configured: Option<&str>) -> Vec<String> {
+    let default = host.variable("OS_CONFIG_FILES_PATH");
+    let default = default.unwrap_or("/var/lib/os-collect-config/os_config_files.json");
+    let paths = [configured.unwrap_or(default), "/var/run/os-collect-config/os_config_files.json"];
     let text = paths.iter().find_map(|path| files::text(&host.path(path))).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()
 }
 
-fn print_key(host: &Host, given: &Given, metadata: &Value, key: &str) -> Result<()> {
+fn print_key(host: &Host, args: &Args, metadata: &Value, key: &str) -> Result<()> {
     let path: Vec<&str> = key.split('.').collect();
     let text = match json::find(metadata, &path) {
         Some(value) => json::plain(value),
-        None => match given.get("key-default") {
+        None => match args.get("key-default") {
             Some(default) => default.to_owned(),
-            None => return Err(Problem::new(format!("key {key} does not exist in the metadata"))),
+            None => {
+                return Err(GuestError::new(format!("key {key} does not exist in the metadata")));
+            }
         },
     };
-    kinds::check(given.get("type").unwrap_or("default"), &text)?;
+    value_types::check(args.get("type").unwrap_or("default"), &text)?;
     host.print(&text);
     Ok(())
 }
@@ -174,7 +176,7 @@ pub(crate) fn install(
         beside.push(".oac");
         let control = match files::read(Path::new(&beside))? {
             Some(text) => {
-                control::read(&text).map_err(|problem| Problem::at(Path::new(&beside), problem))?
+                control::read(&text).map_err(|error| GuestError::at(Path::new(&beside), error))?
             }
             None => Control::default(),
         };
@@ -200,15 +202,15 @@ fn content(host: &Host, template: &Path, metadata: &Value) -> Result<Vec<u8>> {
     if !files::is_executable(template) {
         let text = files::read(template)?.unwrap_or_default();
         let rendered = mustache::render(&text, metadata);
-        return rendered.map(String::into_bytes).map_err(|why| Problem::at(template, why));
+        return rendered.map(String::into_bytes).map_err(|why| GuestError::at(template, why));
     }
     let mut command = process::program(host, &template.display().to_string());
-    let caught = process::caught(&mut command, Some(metadata.to_string().as_bytes()), None)?;
-    match caught.status {
-        0 => Ok(caught.out.into_bytes()),
+    let output = process::capture(&mut command, Some(metadata.to_string().as_bytes()), None)?;
+    match output.status {
+        0 => Ok(output.out.into_bytes()),
         status => {
-            let why = format!("ended with {status}: {}", caught.err.trim());
-            Err(Problem::at(template, why))
+            let why = format!("exited with status {status}: {}", output.err.trim());
+            Err(GuestError::at(template, why))
         }
     }
 }
@@ -229,7 +231,7 @@ fn write(host: &Host, file: &Rendered) -> Result<()> {
     }
     let known = fs::metadata(path).ok();
     let mode = file.control.mode.or(known.as_ref().map(|it| it.permissions().mode() & 0o7777));
-    let missing = |what: &str, name: &str| Problem::at(path, format!("there is no {what} {name}"));
+    let missing = |what: &str, name: &str| GuestError::at(path, format!("unknown {what} {name}"));
     let user = match &file.control.owner {
         Some(name) => Some(users::user(host, name).ok_or_else(|| missing("user", name))?.id),
         None => known.as_ref().map(MetadataExt::uid),

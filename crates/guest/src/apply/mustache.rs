@@ -1,16 +1,16 @@
-//! Templates with tags in braces, in the dialect of os-apply-config: nothing is escaped, what is no text is JSON,
-//! what is not there is empty.
+//! Mustache templates in the dialect of os-apply-config: nothing is escaped, values other than strings are rendered
+//! as JSON, and missing values are empty.
 
+use crate::error::{GuestError, Result};
 use crate::json;
-use crate::problem::{Problem, Result};
 use serde_json::Value;
 
-/// What a template comes to.
+/// Renders a template.
 pub(crate) fn render(template: &str, metadata: &Value) -> Result<String> {
     let mut tokens = tokens(template)?.into_iter().peekable();
-    let tree = tree(&mut tokens, None)?;
+    let parse_tree = parse_tree(&mut tokens, None)?;
     let mut text = String::new();
-    draw(&tree, &mut vec![metadata], &mut text);
+    render_nodes(&parse_tree, &mut vec![metadata], &mut text);
     Ok(text)
 }
 
@@ -34,7 +34,7 @@ fn tokens(template: &str) -> Result<Vec<Token<'_>>> {
     let mut at = 0;
     while let Some(start) = template[at..].find(open).map(|it| it + at) {
         let inner = start + open.len();
-        // Three braces: the same as two, since nothing is escaped.
+        // Three braces mean the same as two, because nothing is escaped.
         let (inner, closing) = if template[inner..].starts_with('{') && open == "{{" {
             (inner + 1, "}}}")
         } else {
@@ -45,14 +45,14 @@ fn tokens(template: &str) -> Result<Vec<Token<'_>>> {
         let from = if changes { inner + 1 } else { inner };
         let Some(end) = template[from..].find(&closing).map(|it| it + from) else {
             let line = template[..start].lines().count().max(1);
-            return Err(Problem::new(format!("line {line}: a tag does not end")));
+            return Err(GuestError::new(format!("line {line}: unterminated tag")));
         };
         let after = end + closing.len();
         let tag = template[from..end].trim();
         let sign = if changes { Some('=') } else { tag.chars().next() };
         let is_silent = matches!(sign, Some('#' | '^' | '/' | '!' | '=' | '>'));
         let (text_end, next) = if is_silent {
-            alone(template, start, after).unwrap_or((start, after))
+            standalone_line(template, start, after).unwrap_or((start, after))
         } else {
             (start, after)
         };
@@ -63,7 +63,7 @@ fn tokens(template: &str) -> Result<Vec<Token<'_>>> {
             Some('^') => found.push(Token::Open { name, is_inverted: true }),
             Some('/') => found.push(Token::Close(name)),
             Some('&') => found.push(Token::Name(name)),
-            // Comments, and parts of templates, of which there are none.
+            // Comments are dropped, and so are partials, which are not supported.
             Some('!' | '>') => {}
             Some('=') => {
                 let mut both = tag.split_whitespace();
@@ -77,8 +77,8 @@ fn tokens(template: &str) -> Result<Vec<Token<'_>>> {
     Ok(found)
 }
 
-/// If a tag stands alone on its line: where the line begins, and where the next one does.
-fn alone(template: &str, start: usize, after: usize) -> Option<(usize, usize)> {
+/// For a tag that is alone on its line, returns the beginning of the line and that of the next one.
+fn standalone_line(template: &str, start: usize, after: usize) -> Option<(usize, usize)> {
     let line = template[..start].rfind('\n').map_or(0, |it| it + 1);
     let rest = &template[after..];
     let end = rest.find('\n').map_or(rest.len(), |it| it + 1);
@@ -86,7 +86,7 @@ fn alone(template: &str, start: usize, after: usize) -> Option<(usize, usize)> {
     (is_blank(&template[line..start]) && is_blank(&rest[..end])).then_some((line, after + end))
 }
 
-fn tree<'t>(
+fn parse_tree<'t>(
     tokens: &mut std::iter::Peekable<std::vec::IntoIter<Token<'t>>>,
     inside: Option<&str>,
 ) -> Result<Vec<Node<'t>>> {
@@ -96,22 +96,22 @@ fn tree<'t>(
             Token::Text(text) => nodes.push(Node::Text(text)),
             Token::Name(name) => nodes.push(Node::Name(name)),
             Token::Open { name, is_inverted } => {
-                let inner = tree(tokens, Some(name))?;
+                let inner = parse_tree(tokens, Some(name))?;
                 nodes.push(Node::Section { name, is_inverted, inner });
             }
             Token::Close(name) if Some(name) == inside => return Ok(nodes),
             Token::Close(name) => {
-                return Err(Problem::new(format!("{{{{/{name}}}}} closes nothing")));
+                return Err(GuestError::new(format!("{{{{/{name}}}}} has no opening tag")));
             }
         }
     }
     match inside {
-        Some(name) => Err(Problem::new(format!("{{{{#{name}}}}} is not closed"))),
+        Some(name) => Err(GuestError::new(format!("{{{{#{name}}}}} is not closed"))),
         None => Ok(nodes),
     }
 }
 
-fn draw(nodes: &[Node<'_>], context: &mut Vec<&Value>, text: &mut String) {
+fn render_nodes(nodes: &[Node<'_>], context: &mut Vec<&Value>, text: &mut String) {
     for node in nodes {
         match node {
             Node::Text(plain) => text.push_str(plain),
@@ -119,20 +119,20 @@ fn draw(nodes: &[Node<'_>], context: &mut Vec<&Value>, text: &mut String) {
                 text.push_str(&look_up(context, name).map(json::plain).unwrap_or_default());
             }
             Node::Section { name, is_inverted, inner } => {
-                let value = look_up(context, name).filter(|value| is_something(value));
+                let value = look_up(context, name).filter(|value| is_truthy(value));
                 match (value, is_inverted) {
-                    (None, true) => draw(inner, context, text),
+                    (None, true) => render_nodes(inner, context, text),
                     (None, false) | (Some(_), true) => {}
                     (Some(Value::Array(items)), false) => {
                         for item in items {
                             context.push(item);
-                            draw(inner, context, text);
+                            render_nodes(inner, context, text);
                             context.pop();
                         }
                     }
                     (Some(value), false) => {
                         context.push(value);
-                        draw(inner, context, text);
+                        render_nodes(inner, context, text);
                         context.pop();
                     }
                 }
@@ -141,7 +141,7 @@ fn draw(nodes: &[Node<'_>], context: &mut Vec<&Value>, text: &mut String) {
     }
 }
 
-/// What a name with dots means: the first part in the nearest context that has it, the others inside.
+/// Looks up a dotted name: the first part in the nearest context that has it, the other parts inside that value.
 fn look_up<'v>(context: &[&'v Value], name: &str) -> Option<&'v Value> {
     if name == "." {
         return context.last().copied();
@@ -155,7 +155,7 @@ fn look_up<'v>(context: &[&'v Value], name: &str) -> Option<&'v Value> {
     Some(value)
 }
 
-fn is_something(value: &Value) -> bool {
+fn is_truthy(value: &Value) -> bool {
     match value {
         Value::Null => false,
         Value::Bool(is) => *is,

@@ -1,24 +1,28 @@
-//! cfn-hup: looks once whether metadata changed or services are down, and does what hooks ask for then.
+//! cfn-hup: checks once whether the metadata changed or services are down, and runs the hooks.
 
 use super::init;
-use super::metadata::{self, Wanted};
+use super::metadata::{self, MetadataQuery};
+use crate::error::{GuestError, Result};
 use crate::files;
 use crate::host::{Host, Level};
 use crate::ini::Ini;
-use crate::options::{Flag, Given, switch, value};
-use crate::problem::{Problem, Result};
+use crate::options::{Args, Flag, switch, value};
 use crate::process;
 use crate::users;
 use serde_json::Value;
 use std::os::unix::process::CommandExt;
 
 pub(crate) const FLAGS: &[Flag] = &[
-    value("config", Some('c'), "The folder of hooks."),
-    switch("no-daemon", Some('f'), "Taken and not needed: it looks once and ends."),
-    switch("verbose", Some('v'), "Say more."),
+    value("config", Some('c'), "The directory of the hooks."),
+    switch(
+        "no-daemon",
+        Some('f'),
+        "Accepted for compatibility: the tool always checks once and exits.",
+    ),
+    switch("verbose", Some('v'), "Print debug messages."),
 ];
 
-/// Something that is done when something happens.
+/// An action that runs on certain events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Hook {
     name: String,
@@ -28,32 +32,32 @@ struct Hook {
     action: String,
 }
 
-pub(crate) fn main(host: &mut Host, given: &Given) -> i32 {
-    if given.has("verbose") {
+pub(crate) fn main(host: &mut Host, args: &Args) -> i32 {
+    if args.has("verbose") {
         host.level = Level::Debug;
     }
-    match look(host, given) {
+    match check(host, args) {
         Ok(()) => 0,
-        Err(problem) => {
-            host.error(problem.to_string());
+        Err(error) => {
+            host.error(error.to_string());
             1
         }
     }
 }
 
-fn look(host: &Host, given: &Given) -> Result<()> {
+fn check(host: &Host, args: &Args) -> Result<()> {
     let main = host.path("/etc/cfn/cfn-hup.conf");
-    let text = files::read(&main)?.ok_or_else(|| Problem::at(&main, "is not there"))?;
-    let settings = Ini::parse(&text);
+    let text = files::read(&main)?.ok_or_else(|| GuestError::at(&main, "does not exist"))?;
+    let config = Ini::parse(&text);
     let needed = |key: &str| {
-        let value = settings.get("main", key).filter(|it| !it.is_empty());
-        value.ok_or_else(|| Problem::at(&main, format!("section main has no {key}")))
+        let value = config.get("main", key).filter(|it| !it.is_empty());
+        value.ok_or_else(|| GuestError::at(&main, format!("section [main] has no {key}")))
     };
     let (stack, keys) = (needed("stack")?, needed("credential-file")?);
     if files::read(&host.path(keys))?.is_none() {
-        return Err(Problem::at(&host.path(keys), "is not there"));
+        return Err(GuestError::at(&host.path(keys), "does not exist"));
     }
-    let hooks = hooks(host, given)?;
+    let hooks = hooks(host, args)?;
     let mut resources: Vec<&str> = Vec::new();
     for hook in &hooks {
         if !resources.contains(&hook.resource.as_str()) {
@@ -62,7 +66,8 @@ fn look(host: &Host, given: &Given) -> Result<()> {
     }
     let key = metadata::key_in(host, keys);
     for resource in resources {
-        let wanted = Wanted { stack: Some(stack), resource: Some(resource), key: key.clone() };
+        let wanted =
+            MetadataQuery { stack: Some(stack), resource: Some(resource), key: key.clone() };
         let found = metadata::find(host, &wanted)?;
         if restart(host, &found.metadata)? {
             fire(host, &hooks, resource, "service.restarted");
@@ -74,7 +79,7 @@ fn look(host: &Host, given: &Given) -> Result<()> {
     Ok(())
 }
 
-/// Starts services that are down. Gives whether there were any.
+/// Starts services that are down. Returns whether there were any.
 fn restart(host: &Host, found: &Value) -> Result<bool> {
     let config = found.pointer("/AWS::CloudFormation::Init/config").cloned().unwrap_or_default();
     let mut has_started = false;
@@ -86,16 +91,16 @@ fn restart(host: &Host, found: &Value) -> Result<bool> {
     Ok(has_started)
 }
 
-fn hooks(host: &Host, given: &Given) -> Result<Vec<Hook>> {
-    let folder = host.path(given.get("config").unwrap_or("/etc/cfn/hooks.d"));
+fn hooks(host: &Host, args: &Args) -> Result<Vec<Hook>> {
+    let folder = host.path(args.get("config").unwrap_or("/etc/cfn/hooks.d"));
     let inside = files::names(&folder).into_iter().map(|name| folder.join(name));
     let mut hooks = Vec::new();
     for path in [host.path("/etc/cfn/hooks.conf")].into_iter().chain(inside) {
         let Some(text) = files::text(&path) else { continue };
-        hooks.extend(read(&text).map_err(|problem| Problem::at(&path, problem))?);
+        hooks.extend(read(&text).map_err(|error| GuestError::at(&path, error))?);
     }
     if hooks.is_empty() {
-        Err(Problem::at(&folder, "there are no hooks, here or in /etc/cfn/hooks.conf"))
+        Err(GuestError::at(&folder, "no hooks, neither here nor in /etc/cfn/hooks.conf"))
     } else {
         Ok(hooks)
     }
@@ -107,7 +112,7 @@ fn read(text: &str) -> Result<Vec<Hook>> {
     for section in ini.sections() {
         let needed = |key: &str| {
             let value = ini.get(section, key).filter(|it| !it.is_empty()).map(str::to_owned);
-            value.ok_or_else(|| Problem::new(format!("hook {section} has no {key}")))
+            value.ok_or_else(|| GuestError::new(format!("hook {section} has no {key}")))
         };
         let path = needed("path")?;
         let resource = path.split('.').nth(1).unwrap_or_default().to_owned();
@@ -122,7 +127,7 @@ fn read(text: &str) -> Result<Vec<Hook>> {
     Ok(hooks)
 }
 
-/// Does what the hooks of a resource ask for when something happened.
+/// Runs the hooks of a resource for an event.
 fn fire(host: &Host, hooks: &[Hook], resource: &str, event: &str) {
     for hook in
         hooks.iter().filter(|hook| hook.resource == resource && hook.triggers.contains(event))
@@ -133,15 +138,14 @@ fn fire(host: &Host, hooks: &[Hook], resource: &str, event: &str) {
             Some(user) if user.id == me => {}
             Some(user) => _ = command.uid(user.id).gid(user.group),
             None => {
-                host.error(format!("hook {}: there is no user {}", hook.name, hook.runas));
+                host.error(format!("hook {}: unknown user {}", hook.name, hook.runas));
                 continue;
             }
         }
-        match process::caught(&mut command, None, None) {
-            Ok(caught) => {
-                host.info(format!("hook {}: {event}, ended with {}", hook.name, caught.status))
-            }
-            Err(problem) => host.error(format!("hook {}: {problem}", hook.name)),
+        match process::capture(&mut command, None, None) {
+            Ok(output) => host
+                .info(format!("hook {}: {event}, exited with status {}", hook.name, output.status)),
+            Err(error) => host.error(format!("hook {}: {error}", hook.name)),
         }
     }
 }

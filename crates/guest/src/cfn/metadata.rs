@@ -1,56 +1,58 @@
-//! Metadata of a resource: asked of the CloudFormation API, or what was last seen of it; and the tool that prints it.
+//! The metadata of a resource, from the CloudFormation API or from the cache; and the tool that prints it.
 
 use super::api;
+use crate::collect::source::RESOURCE_DETAIL;
+use crate::error::{GuestError, Result};
 use crate::files;
 use crate::host::{Host, Level};
 use crate::ini::Ini;
 use crate::json::{self, Style};
-use crate::options::{Flag, Given, switch, value};
-use crate::problem::{Problem, Result};
+use crate::options::{Args, Flag, switch, value};
 use serde_json::Value;
 
 pub(crate) const FLAGS: &[Flag] = &[
     value("stack", Some('s'), "The stack."),
     value("resource", Some('r'), "The resource."),
-    value("access-key", None, "The key to sign with."),
-    value("secret-key", None, "The secret of that key."),
-    value("credential-file", Some('f'), "A file with both."),
-    value("region", None, "Taken and not needed."),
-    value("url", Some('u'), "Taken and not needed."),
-    value("key", Some('k'), "Print this part alone."),
-    switch("verbose", Some('v'), "Say more."),
+    value("access-key", None, "The access key."),
+    value("secret-key", None, "The secret of the access key."),
+    value("credential-file", Some('f'), "A file with the access key and its secret."),
+    value("region", None, "Accepted for compatibility and ignored."),
+    value("url", Some('u'), "Accepted for compatibility and ignored."),
+    value("key", Some('k'), "Print only the value at this path."),
+    switch("verbose", Some('v'), "Print debug messages."),
 ];
 
 const CACHE: &str = "/var/cache/heat-cfntools";
 const DELIVERED: &str = "/var/lib/heat-cfntools/cfn-init-data";
 
-/// Who asks for the metadata of what.
+/// The requested resource and the key to sign with.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Wanted<'w> {
+pub(crate) struct MetadataQuery<'w> {
     pub(crate) stack: Option<&'w str>,
     pub(crate) resource: Option<&'w str>,
     pub(crate) key: Option<(String, String)>,
 }
 
-/// Metadata, and whether it is not what was seen last.
-pub(crate) struct Found {
+/// The metadata, and whether it differs from the cached one.
+pub(crate) struct FetchedMetadata {
     pub(crate) metadata: Value,
     pub(crate) has_changed: bool,
 }
 
-/// The tool.
-pub(crate) fn main(host: &mut Host, given: &Given) -> i32 {
-    if given.has("verbose") {
+/// Runs the tool.
+pub(crate) fn main(host: &mut Host, args: &Args) -> i32 {
+    if args.has("verbose") {
         host.level = Level::Debug;
     }
-    let (Some(stack), Some(resource)) = (given.get("stack"), given.get("resource")) else {
-        host.error("--stack and --resource are needed");
+    let (Some(stack), Some(resource)) = (args.get("stack"), args.get("resource")) else {
+        host.error("--stack and --resource are required");
         return 1;
     };
-    let wanted = Wanted { stack: Some(stack), resource: Some(resource), key: key(host, given) };
-    match find(host, &wanted) {
+    let query =
+        MetadataQuery { stack: Some(stack), resource: Some(resource), key: key(host, args) };
+    match find(host, &query) {
         Ok(found) => {
-            let shown = match given.get("key") {
+            let selected = match args.get("key") {
                 Some(key) => {
                     let steps = steps(key);
                     let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
@@ -58,21 +60,21 @@ pub(crate) fn main(host: &mut Host, given: &Given) -> i32 {
                 }
                 None => Some(found.metadata),
             };
-            match shown {
+            match selected {
                 Some(Value::String(text)) => host.print(&text),
                 Some(value) => host.print(&json::print(&value, Style::Line)),
                 None => {}
             }
             0
         }
-        Err(problem) => {
-            host.error(problem.to_string());
+        Err(error) => {
+            host.error(error.to_string());
             1
         }
     }
 }
 
-/// The steps of a path: dots part them, quotes protect dots.
+/// Splits a path at its dots, except within quotes.
 fn steps(path: &str) -> Vec<String> {
     let mut steps = vec![String::new()];
     let mut quote = None;
@@ -91,15 +93,15 @@ fn steps(path: &str) -> Vec<String> {
     steps
 }
 
-/// The key that arguments tell, or a file that they name.
-pub(crate) fn key(host: &Host, given: &Given) -> Option<(String, String)> {
-    match (given.get("access-key"), given.get("secret-key")) {
+/// Returns the key in the arguments, or in the file that they name.
+pub(crate) fn key(host: &Host, args: &Args) -> Option<(String, String)> {
+    match (args.get("access-key"), args.get("secret-key")) {
         (Some(id), Some(secret)) => Some((id.to_owned(), secret.to_owned())),
-        _ => key_in(host, given.get("credential-file")?),
+        _ => key_in(host, args.get("credential-file")?),
     }
 }
 
-/// The key in a file.
+/// Reads a key from a file.
 pub(crate) fn key_in(host: &Host, path: &str) -> Option<(String, String)> {
     let ini = Ini::parse(&files::text(&host.path(path))?);
     let value = |name: &str| ini.rows().find(|(_, key, _)| *key == name).map(|it| it.2.to_owned());
@@ -107,31 +109,30 @@ pub(crate) fn key_in(host: &Host, path: &str) -> Option<(String, String)> {
     (!id.is_empty() && !secret.is_empty()).then_some((id, secret))
 }
 
-/// Metadata: from the API if there is a key, else what was last seen, else what was delivered at the first boot.
-/// What the API does not answer is looked for in the same places.
-pub(crate) fn find(host: &Host, wanted: &Wanted<'_>) -> Result<Found> {
-    let remote = match (&wanted.key, wanted.stack, wanted.resource) {
-        (Some(key), Some(stack), Some(resource)) => Some(ask(host, key, stack, resource)),
+/// Returns the metadata: from the API if there is a key, else from the cache, else from the first boot. If the API
+/// fails, the cache and the first boot are used as well.
+pub(crate) fn find(host: &Host, query: &MetadataQuery<'_>) -> Result<FetchedMetadata> {
+    let remote = match (&query.key, query.stack, query.resource) {
+        (Some(key), Some(stack), Some(resource)) => Some(fetch(host, key, stack, resource)),
         _ => None,
     };
     let (metadata, is_new) = match remote {
         Some(Ok(metadata)) => (metadata, true),
-        Some(Err(problem)) => {
-            host.warn(problem.to_string());
-            (seen(host, wanted.resource).ok_or(problem)?, false)
+        Some(Err(error)) => {
+            host.warn(error.to_string());
+            (cached_or_delivered(host, query.resource).ok_or(error)?, false)
         }
         None => {
-            let nothing =
-                || Problem::new(format!("there is no metadata: {DELIVERED} is not there"));
-            (seen(host, wanted.resource).ok_or_else(nothing)?, false)
+            let nothing = || GuestError::new(format!("no metadata: {DELIVERED} does not exist"));
+            (cached_or_delivered(host, query.resource).ok_or_else(nothing)?, false)
         }
     };
-    let last = last(host, wanted.resource);
-    let has_changed = last.as_ref() != Some(&metadata);
+    let last_cached = last_cached(host, query.resource);
+    let has_changed = last_cached.as_ref() != Some(&metadata);
     if has_changed || is_new {
-        keep(host, wanted.resource, &metadata)?;
+        store(host, query.resource, &metadata)?;
     }
-    Ok(Found { metadata, has_changed })
+    Ok(FetchedMetadata { metadata, has_changed })
 }
 
 fn paths(host: &Host, resource: Option<&str>) -> Vec<std::path::PathBuf> {
@@ -140,24 +141,24 @@ fn paths(host: &Host, resource: Option<&str>) -> Vec<std::path::PathBuf> {
     own.into_iter().chain([folder.join("last_metadata")]).collect()
 }
 
-fn last(host: &Host, resource: Option<&str>) -> Option<Value> {
+fn last_cached(host: &Host, resource: Option<&str>) -> Option<Value> {
     let path = paths(host, resource).into_iter().next()?;
     serde_json::from_str(&files::text(&path)?).ok()
 }
 
-fn seen(host: &Host, resource: Option<&str>) -> Option<Value> {
+fn cached_or_delivered(host: &Host, resource: Option<&str>) -> Option<Value> {
     let paths = paths(host, resource).into_iter().chain([host.path(DELIVERED)]);
     paths.filter_map(|path| files::text(&path)).find_map(|text| serde_json::from_str(&text).ok())
 }
 
-fn keep(host: &Host, resource: Option<&str>, metadata: &Value) -> Result<()> {
+fn store(host: &Host, resource: Option<&str>, metadata: &Value) -> Result<()> {
     files::private_folder(&host.path(CACHE))?;
     let text = metadata.to_string();
     paths(host, resource).iter().try_for_each(|path| files::write(path, text.as_bytes(), 0o600))
 }
 
-/// Asks the CloudFormation API.
-fn ask(host: &Host, key: &(String, String), stack: &str, resource: &str) -> Result<Value> {
+/// Requests the metadata from the CloudFormation API.
+fn fetch(host: &Host, key: &(String, String), stack: &str, resource: &str) -> Result<Value> {
     let url = api::cloudformation(host)?;
     let parameters = [
         ("Action", "DescribeStackResource"),
@@ -167,13 +168,11 @@ fn ask(host: &Host, key: &(String, String), stack: &str, resource: &str) -> Resu
         ("Version", "2010-05-15"),
     ];
     let body = api::call(host, &url, key, "cloudformation", &parameters)?;
-    let pointer =
-        "/DescribeStackResourceResponse/DescribeStackResourceResult/StackResourceDetail/Metadata";
-    match body.pointer(pointer) {
+    match body.pointer(RESOURCE_DETAIL).and_then(|detail| detail.get("Metadata")) {
         Some(Value::String(text)) => serde_json::from_str(text)
-            .map_err(|error| Problem::new(format!("the metadata of {resource}: {error}"))),
+            .map_err(|error| GuestError::new(format!("the metadata of {resource}: {error}"))),
         Some(value) => Ok(value.clone()),
-        None => Err(Problem::new(format!("{url} tells nothing of the metadata of {resource}"))),
+        None => Err(GuestError::new(format!("{url} returned no metadata for {resource}"))),
     }
 }
 

@@ -1,77 +1,79 @@
-//! cfn-push-stats: how much of the machine is in use, reported to the CloudWatch API.
+//! cfn-push-stats: reports the utilization of the machine to the CloudWatch API.
 
 use super::{api, haproxy, metadata, signal};
 use crate::files;
 use crate::host::Host;
-use crate::options::{Flag, Given, switch, value};
+use crate::options::{Args, Flag, switch, value};
 use std::path::Path;
 
 pub(crate) const FLAGS: &[Flag] = &[
     value("watch", None, "The name of the alarm."),
-    value("credential-file", None, "The file with the key to sign with."),
-    switch("verbose", Some('v'), "Taken and not needed."),
+    value("credential-file", None, "The file with the access key and secret."),
+    switch("verbose", Some('v'), "Accepted for compatibility and ignored."),
     value("memory-units", None, "bytes, kilobytes, megabytes or gigabytes."),
     value("disk-units", None, "bytes, kilobytes, megabytes or gigabytes."),
-    value("disk-path", None, "The folder whose disk is looked at."),
-    switch("mem-util", None, "Memory in use, in percent."),
-    switch("mem-used", None, "Memory in use."),
-    switch("mem-avail", None, "Memory that is free."),
-    switch("swap-util", None, "Swap space in use, in percent."),
-    switch("swap-used", None, "Swap space in use."),
-    switch("disk-space-util", None, "Disk space in use, in percent."),
-    switch("disk-space-used", None, "Disk space in use."),
-    switch("disk-space-avail", None, "Disk space that is free."),
-    switch("cpu-util", None, "Processors in use, in percent."),
-    switch("service-failure", None, "Something failed."),
-    switch("heartbeat", None, "A sign of life."),
-    switch("haproxy", None, "What HAProxy tells of itself, and nothing else."),
-    switch("haproxy-latency", None, "How long the servers of HAProxy take, and nothing else."),
-    value("metric", None, "The name of a figure of one's own."),
-    value("units", None, "What it is counted in."),
-    value("value", None, "The figure."),
+    value("disk-path", None, "The directory whose file system is measured."),
+    switch("mem-util", None, "Memory utilization, in percent."),
+    switch("mem-used", None, "Used memory."),
+    switch("mem-avail", None, "Available memory."),
+    switch("swap-util", None, "Swap utilization, in percent."),
+    switch("swap-used", None, "Used swap space."),
+    switch("disk-space-util", None, "Disk utilization, in percent."),
+    switch("disk-space-used", None, "Used disk space."),
+    switch("disk-space-avail", None, "Available disk space."),
+    switch("cpu-util", None, "CPU utilization, in percent."),
+    switch("service-failure", None, "Report a service failure."),
+    switch("heartbeat", None, "Report a heartbeat."),
+    switch("haproxy", None, "Report only the statistics of HAProxy."),
+    switch("haproxy-latency", None, "Report only the latency of HAProxy's servers."),
+    value("metric", None, "The name of a custom metric."),
+    value("units", None, "The unit of the custom metric."),
+    value("value", None, "The value of the custom metric."),
 ];
 
-/// A figure: name, unit, value.
+/// A metric: name, unit, value.
 pub(super) type Figure = (String, String, f64);
 
-/// Where the key is, if nothing else is said.
+/// The default file with the key.
 const KEY: &str = "/etc/cfn/cfn-credentials";
 
-pub(crate) fn main(host: &Host, given: &Given) -> i32 {
-    let path = given.get("credential-file").unwrap_or(KEY);
-    // Images call this every minute, whether there is somebody to tell or not.
+pub(crate) fn main(host: &Host, args: &Args) -> i32 {
+    let path = args.get("credential-file").unwrap_or(KEY);
+    // Images run this every minute, even if no stack collects metrics.
     let Some(key) = metadata::key_in(host, path) else {
-        host.warn(format!("nobody is told: there is no key in {path}"));
+        host.warn(format!("metrics are not reported: no access key in {path}"));
         return 0;
     };
     let url = match api::cloudwatch(host) {
         Ok(url) => url,
-        Err(problem) => {
-            host.warn(format!("nobody is told: {problem}"));
+        Err(error) => {
+            host.warn(format!("metrics are not reported: {error}"));
             return 0;
         }
     };
-    let figures = if given.has("haproxy") || given.has("haproxy-latency") {
-        haproxy::figures(host, !given.has("haproxy")).map(|all| ("AWS/ELB", all))
+    let figures = if args.has("haproxy") || args.has("haproxy-latency") {
+        haproxy::figures(host, !args.has("haproxy")).map(|all| ("AWS/ELB", all))
     } else {
-        Ok(("system/linux", figures(host, given)))
+        Ok(("system/linux", figures(host, args)))
     };
-    let report = figures
-        .map(|(space, figures)| report(space, &figures, &signal::who(host), given.get("watch")));
-    let told = report.and_then(|report| {
+    let report = figures.map(|(space, figures)| {
+        report(space, &figures, &signal::server_id(host), args.get("watch"))
+    });
+    let outcome = report.and_then(|report| {
         let report: Vec<(&str, &str)> = report.iter().map(|(name, it)| (&**name, &**it)).collect();
         api::call(host, &url, &key, "monitoring", &report)
     });
-    match told {
+    match outcome {
         Ok(_) => 0,
-        Err(problem) => {
-            host.error(problem.to_string());
+        Err(error) => {
+            host.error(error.to_string());
             1
         }
     }
 }
 
-/// The parameters of a report: every figure is of a server, and for an alarm if one is named.
+/// Builds the parameters of a report: every metric has the dimensions of the server and, if one is named, of the
+/// alarm.
 fn report(
     namespace: &str,
     figures: &[Figure],
@@ -97,16 +99,16 @@ fn report(
     report
 }
 
-fn figures(host: &Host, given: &Given) -> Vec<Figure> {
+fn figures(host: &Host, args: &Args) -> Vec<Figure> {
     let mut all: Vec<Figure> = Vec::new();
     let memory = files::text(Path::new("/proc/meminfo")).unwrap_or_default();
-    let of = |name: &str| memory_of(&memory, name);
-    let (total, swap) = (of("MemTotal"), of("SwapTotal"));
-    let available = of("MemAvailable").max(of("MemFree"));
-    let (used, swap_used) = (total - available, swap - of("SwapFree"));
-    let memory_unit = unit(given.get("memory-units"));
+    let bytes_of = |name: &str| memory_of(&memory, name);
+    let (total, swap) = (bytes_of("MemTotal"), bytes_of("SwapTotal"));
+    let available = bytes_of("MemAvailable").max(bytes_of("MemFree"));
+    let (used, swap_used) = (total - available, swap - bytes_of("SwapFree"));
+    let memory_unit = unit(args.get("memory-units"));
     let mut add = |flag: &str, name: &str, unit: &str, value: f64| {
-        if given.has(flag) {
+        if args.has(flag) {
             all.push((name.to_owned(), unit.to_owned(), value));
         }
     };
@@ -115,28 +117,28 @@ fn figures(host: &Host, given: &Given) -> Vec<Figure> {
     add("mem-avail", "MemoryAvailable", memory_unit.0, available / memory_unit.1);
     add("swap-util", "SwapUtilization", "Percent", percent(swap_used, swap));
     add("swap-used", "SwapUsed", memory_unit.0, swap_used / memory_unit.1);
-    let path = host.path(given.get("disk-path").unwrap_or("/"));
+    let path = host.path(args.get("disk-path").unwrap_or("/"));
     if let Ok(disk) = rustix::fs::statvfs(&path) {
         let bytes = |blocks: u64| blocks as f64 * disk.f_frsize as f64;
         let (total, free) = (bytes(disk.f_blocks), bytes(disk.f_bavail));
-        let disk_unit = unit(given.get("disk-units"));
+        let disk_unit = unit(args.get("disk-units"));
         add("disk-space-util", "DiskSpaceUtilization", "Percent", percent(total - free, total));
         add("disk-space-used", "DiskSpaceUsed", disk_unit.0, (total - free) / disk_unit.1);
         add("disk-space-avail", "DiskSpaceAvailable", disk_unit.0, free / disk_unit.1);
     }
-    if given.has("cpu-util") {
+    if args.has("cpu-util") {
         add("cpu-util", "CPUUtilization", "Percent", processors());
     }
     add("service-failure", "ServiceFailure", "Counter", 1.0);
     add("heartbeat", "Heartbeat", "Counter", 1.0);
-    if let (Some(name), Some(value)) = (given.get("metric"), given.get("value")) {
+    if let (Some(name), Some(value)) = (args.get("metric"), args.get("value")) {
         let value = value.parse().unwrap_or(0.0);
-        all.push((name.to_owned(), given.get("units").unwrap_or("Count").to_owned(), value));
+        all.push((name.to_owned(), args.get("units").unwrap_or("Count").to_owned(), value));
     }
     all
 }
 
-/// A figure of the list of memory, in bytes.
+/// Returns a value of `/proc/meminfo` in bytes.
 fn memory_of(list: &str, name: &str) -> f64 {
     let mut lines = list.lines().filter_map(|line| line.split_once(':'));
     let found = lines.find(|(known, _)| *known == name);
@@ -144,8 +146,8 @@ fn memory_of(list: &str, name: &str) -> f64 {
     kilobytes.unwrap_or(0.0) * 1024.0
 }
 
-fn percent(part: f64, of: f64) -> f64 {
-    if of > 0.0 { 100.0 * part / of } else { 0.0 }
+fn percent(part: f64, total: f64) -> f64 {
+    if total > 0.0 { 100.0 * part / total } else { 0.0 }
 }
 
 fn unit(name: Option<&str>) -> (&'static str, f64) {
@@ -157,7 +159,7 @@ fn unit(name: Option<&str>) -> (&'static str, f64) {
     }
 }
 
-/// How much of a second the processors work.
+/// Measures the CPU utilization over one second.
 fn processors() -> f64 {
     let sample = || {
         let text = files::text(Path::new("/proc/stat")).unwrap_or_default();

@@ -1,24 +1,24 @@
-//! What was collected, on disk: as it is now, as it was first, and as it was when it was last acted on.
+//! The cache of collected metadata: the current, the original and the last applied version of each source.
 
+use crate::error::{GuestError, Result};
 use crate::files;
 use crate::json::{self, Style};
-use crate::problem::{Problem, Result};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// The folder of what was collected.
+/// The cache directory.
 pub(crate) struct Cache {
     folder: PathBuf,
 }
 
 impl Cache {
-    /// The cache in a folder, which nobody else may read.
+    /// Opens the cache in a directory that only its owner can read.
     pub(crate) fn open(folder: PathBuf) -> Result<Cache> {
         files::private_folder(&folder)?;
         Ok(Cache { folder })
     }
 
-    /// Stores something. Gives its path, and whether it is not what was acted on last.
+    /// Stores metadata. Returns its path, and whether it differs from the last applied version.
     pub(crate) fn store(&self, key: &str, content: &Value) -> Result<(PathBuf, bool)> {
         let path = files::inside(&self.folder, &format!("{key}.json"))?;
         let text = json::print(content, Style::Indented(1));
@@ -34,44 +34,45 @@ impl Cache {
         Ok((path, last.as_ref() != Some(content)))
     }
 
-    /// What is stored under a key.
+    /// Returns the metadata stored under a key.
     pub(crate) fn stored(&self, key: &str) -> Option<Value> {
         let path = files::inside(&self.folder, &format!("{key}.json")).ok()?;
         serde_json::from_str(&files::text(&path)?).ok()
     }
 
-    /// Notes that something was acted on.
+    /// Marks the metadata of a key as applied.
     pub(crate) fn commit(&self, key: &str) -> Result<()> {
         let path = files::inside(&self.folder, &format!("{key}.json"))?;
-        let text = files::read(&path)?.ok_or_else(|| Problem::at(&path, "is gone"))?;
+        let text = files::read(&path)?.ok_or_else(|| GuestError::at(&path, "is gone"))?;
         files::write(&with_ending(&path, ".last"), text.as_bytes(), 0o600)
     }
 
-    /// Writes down which files are of this round, in their order.
+    /// Writes the list of files of this round, in order.
     pub(crate) fn list(&self, paths: &[PathBuf]) -> Result<()> {
         let names = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
         let text = json::print(&names.into(), Style::Line);
         files::write(&self.folder.join("os_config_files.json"), text.as_bytes(), 0o600)
     }
 
-    /// Replaces a copy of it all, in one step as far as that goes: the new one is whole before the old one goes.
+    /// Replaces a copy of the cache as atomically as possible: the new copy is complete before the old one is
+    /// removed.
     pub(crate) fn copy_to(&self, copy: &Path) -> Result<()> {
         let new = with_ending(copy, ".new");
-        // A leftover of somebody who was interrupted.
+        // An interrupted run may have left this directory behind.
         _ = std::fs::remove_dir_all(&new);
         files::private_folder(&new)?;
         for name in files::names(&self.folder) {
             let path = self.folder.join(&name);
             if path.is_file() && !name.starts_with('.') {
-                let bytes = std::fs::read(&path).map_err(|error| Problem::at(&path, error))?;
+                let bytes = std::fs::read(&path).map_err(|error| GuestError::at(&path, error))?;
                 files::write(&new.join(&name), &bytes, 0o600)?;
             }
         }
         let old = with_ending(copy, ".old");
         _ = std::fs::remove_dir_all(&old);
-        // There is none the first time.
+        // There is no previous copy the first time.
         _ = std::fs::rename(copy, &old);
-        std::fs::rename(&new, copy).map_err(|error| Problem::at(copy, error))?;
+        std::fs::rename(&new, copy).map_err(|error| GuestError::at(copy, error))?;
         _ = std::fs::remove_dir_all(&old);
         Ok(())
     }

@@ -1,7 +1,7 @@
-//! What the compute service tells of the server: from a drive that it attached, or over HTTP.
+//! The EC2 metadata of the server: from a config drive, or over HTTP.
 
-use super::Settings;
-use super::source::Missing;
+use super::Config;
+use super::source::SourceError;
 use crate::files;
 use crate::host::Host;
 use crate::http::{Http, Request};
@@ -11,28 +11,28 @@ use std::path::{Path, PathBuf};
 
 const USUAL: &str = "http://169.254.169.254/latest/meta-data";
 
-/// So deep are the names that are followed.
-const DEEPEST: usize = 8;
+/// The maximal depth of the tree.
+const MAX_DEPTH: usize = 8;
 
-pub(crate) fn collect(host: &Host, http: &Http, settings: &Settings) -> Result<Value, Missing> {
+pub(crate) fn collect(host: &Host, http: &Http, config: &Config) -> Result<Value, SourceError> {
     if let Some(found) = from_drive(host) {
         return Ok(found);
     }
-    let base = settings.get("ec2", "metadata_url").unwrap_or(USUAL).trim_end_matches('/');
-    let timeout = settings.number("ec2", "timeout", 10);
+    let base = config.get("ec2", "metadata_url").unwrap_or(USUAL).trim_end_matches('/');
+    let timeout = config.number("ec2", "timeout", 10);
     walk(http, &format!("{base}/"), timeout, 0)
 }
 
-/// A tree of names: a line that ends in a slash is a map, `0=key` means what is below `0/`.
-fn walk(http: &Http, url: &str, timeout: u64, depth: usize) -> Result<Value, Missing> {
+/// Reads a tree of names: a line that ends with a slash is a map, and `0=key` stands for the tree below `0/`.
+fn walk(http: &Http, url: &str, timeout: u64, depth: usize) -> Result<Value, SourceError> {
     let mut map = Map::new();
     for line in get(http, url, timeout)?.lines().filter(|line| !line.is_empty()) {
         if let Some(name) = line.strip_suffix('/')
-            && depth < DEEPEST
+            && depth < MAX_DEPTH
         {
             map.insert(name.into(), walk(http, &format!("{url}{line}"), timeout, depth + 1)?);
         } else if let Some((number, _)) = line.split_once('=')
-            && depth < DEEPEST
+            && depth < MAX_DEPTH
         {
             map.insert(number.into(), walk(http, &format!("{url}{number}/"), timeout, depth + 1)?);
         } else {
@@ -42,20 +42,20 @@ fn walk(http: &Http, url: &str, timeout: u64, depth: usize) -> Result<Value, Mis
     Ok(Value::Object(map))
 }
 
-fn get(http: &Http, url: &str, timeout: u64) -> Result<String, Missing> {
-    let reply = http.send(&Request::new("GET", url).within(timeout));
-    let reply = reply.map_err(|failed| Missing::NotAvailable(failed.to_string()))?;
+fn get(http: &Http, url: &str, timeout: u64) -> Result<String, SourceError> {
+    let reply = http.send(&Request::new("GET", url).with_timeout(timeout));
+    let reply = reply.map_err(|failed| SourceError::NotAvailable(failed.to_string()))?;
     if reply.is_good() {
         Ok(reply.text())
     } else {
-        Err(Missing::NotAvailable(format!("{url}: answered with {}", reply.status)))
+        Err(SourceError::NotAvailable(format!("{url} returned status {}", reply.status)))
     }
 }
 
-/// The drive is mounted if nobody did it before, and left as it was.
+/// Reads the config drive, which is mounted temporarily if it is not mounted.
 fn from_drive(host: &Host) -> Option<Value> {
     let device = Path::new("/dev/disk/by-label/config-2");
-    if !host.is_whole() || !device.exists() {
+    if !host.is_system_root() || !device.exists() {
         return None;
     }
     let device = std::fs::canonicalize(device).ok()?;
@@ -74,8 +74,8 @@ fn from_drive(host: &Host) -> Option<Value> {
     }
     let found = read(&point);
     let mut unmount = process::program(host, "umount");
-    if let Err(problem) = process::run(unmount.arg(&point)) {
-        host.warn(problem.to_string());
+    if let Err(error) = process::run(unmount.arg(&point)) {
+        host.warn(error.to_string());
     }
     found
 }

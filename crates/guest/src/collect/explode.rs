@@ -1,9 +1,9 @@
-//! Deployments whose configuration is metadata by itself: each becomes a key of its own.
+//! Deployments whose configuration is metadata: each becomes a key of its own.
 
 use crate::json;
 use serde_json::Value;
 
-/// What was collected, and behind it what its deployments add.
+/// Returns the collected metadata, followed by the keys of its deployments.
 pub(crate) fn explode(name: &str, content: Value, keys: &[String]) -> Vec<(String, Value)> {
     let mut added = Vec::new();
     for key in keys {

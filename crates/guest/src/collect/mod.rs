@@ -1,90 +1,91 @@
-//! os-collect-config: asks sources for metadata, keeps it, and has something done when it changed.
+//! os-collect-config: collects metadata from its sources, caches it, and runs a command when it changes.
 
 mod cache;
+mod config;
 mod ec2;
 mod explode;
 mod local;
-mod settings;
-mod source;
+pub(crate) mod source;
 
 pub(crate) use cache::Cache;
-pub(crate) use settings::{FLAGS, Settings, paths};
+pub(crate) use config::{Config, FLAGS, paths};
 pub(crate) use source::queue_request;
 
+use crate::error::{GuestError, Result};
 use crate::files;
 use crate::host::{Host, Level};
 use crate::http::Http;
 use crate::json::{self, Style};
-use crate::options::Given;
-use crate::problem::{Problem, Result};
+use crate::options::Args;
 use crate::process;
 use serde_json::{Map, Value};
-use source::{Memory, Missing};
+use source::{SourceError, SourceState};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Every source, in the usual order: later ones win.
+/// The sources in the default order: later ones take precedence.
 const SOURCES: [&str; 7] = ["heat_local", "ec2", "cfn", "heat", "request", "local", "zaqar"];
 
-/// The sources whose deployments may be metadata by themselves.
+/// The sources whose deployments may be metadata.
 pub(crate) const EXPLODED: [&str; 4] = ["cfn", "heat", "request", "zaqar"];
 
-/// A source that failed for want of anybody there is left alone for so long.
-const LEFT_ALONE: Duration = Duration::from_secs(60);
+/// The time for which an unreachable source is skipped.
+const RETRY_AFTER: Duration = Duration::from_secs(60);
 
-/// What asks sources.
+/// The collector and its state.
 pub(crate) struct Collector {
     http: Http,
-    memories: BTreeMap<&'static str, Memory>,
+    states: BTreeMap<&'static str, SourceState>,
 }
 
-/// What a round of asking came to.
+/// The result of one round.
 pub(crate) struct Round {
-    /// What there is, in order.
+    /// The metadata of each source, in order.
     pub(crate) content: Vec<(String, Value)>,
-    /// The same as files.
+    /// The files with the metadata.
     pub(crate) paths: Vec<PathBuf>,
-    /// What is not as it was when it was last acted on.
+    /// The keys that differ from the last applied version.
     pub(crate) changed: Vec<String>,
 }
 
 impl Collector {
-    /// One that has asked nobody yet.
-    pub(crate) fn new(host: &Host, settings: &Settings) -> Collector {
-        let authorities = settings.get("cfn", "ca_certificate");
-        let authorities = authorities.or(settings.get("zaqar", "ca_file"));
+    /// Returns a collector without any state.
+    pub(crate) fn new(host: &Host, config: &Config) -> Collector {
+        let authorities = config.get("cfn", "ca_certificate");
+        let authorities = authorities.or(config.get("zaqar", "ca_file"));
         let http = Http::new(host).trusting(authorities);
-        let memories = SOURCES.map(|name| (name, Memory::default()));
-        Collector { http, memories: memories.into() }
+        let states = SOURCES.map(|name| (name, SourceState::default()));
+        Collector { http, states: states.into() }
     }
 
-    /// Asks every source.
-    pub(crate) fn ask(
+    /// Queries every source.
+    pub(crate) fn query_all(
         &mut self,
         host: &Host,
-        settings: &Settings,
+        config: &Config,
         cache: Option<&Cache>,
     ) -> Result<Vec<(String, Value)>> {
-        let told = settings.all("DEFAULT", "collectors");
-        let told: Vec<&str> = match told.is_empty() {
-            true => SOURCES.to_vec(),
-            // Several may be written on one line.
-            false => told.iter().flat_map(|it| it.split([',', ' ', '\n'])).collect(),
+        let configured = config.all("DEFAULT", "collectors");
+        let names: Vec<&str> = if configured.is_empty() {
+            SOURCES.to_vec()
+        } else {
+            // One line may name several sources.
+            configured.iter().flat_map(|it| it.split([',', ' ', '\n'])).collect()
         };
-        let mut keys = settings.all("DEFAULT", "deployment_key").to_vec();
-        keys.extend_from_slice(settings.all("cfn", "deployment_key"));
+        let mut keys = config.all("DEFAULT", "deployment_key").to_vec();
+        keys.extend_from_slice(config.all("cfn", "deployment_key"));
         if keys.is_empty() {
             keys.push("deployments".into());
         }
         let mut content = Vec::new();
-        for name in told.into_iter().filter(|name| !name.is_empty()) {
+        for name in names.into_iter().filter(|name| !name.is_empty()) {
             let Some(known) = SOURCES.iter().find(|known| **known == name) else {
-                return Err(Problem::new(format!("there is no collector {name:?}")));
+                return Err(GuestError::new(format!("unknown collector {name:?}")));
             };
-            match self.ask_one(host, settings, known, cache) {
+            match self.query(host, config, known, cache) {
                 Ok(found) if EXPLODED.contains(known) => {
                     let found = found.into_iter();
                     content.extend(
@@ -92,10 +93,10 @@ impl Collector {
                     );
                 }
                 Ok(found) => content.extend(found),
-                Err(Missing::NotConfigured) => {
+                Err(SourceError::NotConfigured) => {
                     host.debug(format!("Source [{name}] Not configured."));
                 }
-                Err(Missing::NotAvailable(why)) => {
+                Err(SourceError::NotAvailable(why)) => {
                     host.debug(why);
                     host.warn(format!("Source [{name}] Unavailable."));
                 }
@@ -104,45 +105,40 @@ impl Collector {
         Ok(content)
     }
 
-    fn ask_one(
+    fn query(
         &mut self,
         host: &Host,
-        settings: &Settings,
+        config: &Config,
         name: &'static str,
         cache: Option<&Cache>,
-    ) -> std::result::Result<Vec<(String, Value)>, Missing> {
-        let memory = self.memories.entry(name).or_default();
+    ) -> std::result::Result<Vec<(String, Value)>, SourceError> {
+        let state = self.states.entry(name).or_default();
         let one = |value: Value| vec![(name.to_owned(), value)];
         match name {
-            "heat_local" => local::at_boot(host, settings).map(one),
-            "local" => local::in_image(host, settings),
+            "heat_local" => local::at_boot(host, config).map(one),
+            "local" => local::in_image(host, config),
             "ec2" => {
-                // It does not change while the server lives.
+                // The metadata of EC2 does not change during the life of the server.
                 if let Some(known) = cache.and_then(|cache| cache.stored("ec2")) {
                     return Ok(one(known));
                 }
-                if memory.failed.is_some_and(|at| at.elapsed() < LEFT_ALONE) {
-                    return Err(Missing::NotConfigured);
+                if state.failed.is_some_and(|at| at.elapsed() < RETRY_AFTER) {
+                    return Err(SourceError::NotConfigured);
                 }
-                let found = ec2::collect(host, &self.http, settings);
-                memory.failed = found.is_err().then(Instant::now);
+                let found = ec2::collect(host, &self.http, config);
+                state.failed = found.is_err().then(Instant::now);
                 found.map(one)
             }
-            "cfn" => source::cfn(host, &self.http, settings, memory, None).map(one),
-            "heat" => source::heat(&self.http, settings, memory, None).map(one),
-            "request" => source::request(&self.http, settings, memory).map(one),
-            _ => source::zaqar(&self.http, settings, memory).map(one),
+            "cfn" => source::cfn(host, &self.http, config, state, None).map(one),
+            "heat" => source::heat(&self.http, config, state, None).map(one),
+            "request" => source::request(&self.http, config, state).map(one),
+            _ => source::zaqar(&self.http, config, state).map(one),
         }
     }
 
-    /// Asks every source, and keeps what they said.
-    pub(crate) fn round(
-        &mut self,
-        host: &Host,
-        settings: &Settings,
-        cache: &Cache,
-    ) -> Result<Round> {
-        let content = self.ask(host, settings, Some(cache))?;
+    /// Queries every source and caches the results.
+    pub(crate) fn round(&mut self, host: &Host, config: &Config, cache: &Cache) -> Result<Round> {
+        let content = self.query_all(host, config, Some(cache))?;
         let mut round = Round { content: Vec::new(), paths: Vec::new(), changed: Vec::new() };
         for (key, value) in content {
             match cache.store(&key, &value) {
@@ -153,51 +149,51 @@ impl Collector {
                     round.paths.push(path);
                     round.content.push((key, value));
                 }
-                Err(problem) => host.error(problem.to_string()),
+                Err(error) => host.error(error.to_string()),
             }
         }
         if !round.changed.is_empty() {
             cache.list(&round.paths)?;
-            let usual = "/var/run/os-collect-config";
-            let copy = settings.get("DEFAULT", "backup_cachedir").unwrap_or(usual);
-            if let Err(problem) = cache.copy_to(&host.path(copy)) {
-                host.warn(problem.to_string());
+            let default = "/var/run/os-collect-config";
+            let copy = config.get("DEFAULT", "backup_cachedir").unwrap_or(default);
+            if let Err(error) = cache.copy_to(&host.path(copy)) {
+                host.warn(error.to_string());
             }
         }
         Ok(round)
     }
 
-    /// Waits for the next round: at a source that tells of changes by itself if there is one, or so long.
-    pub(crate) fn rest(
+    /// Waits for the next round: for a change at a source that supports long polling, or for the pause.
+    pub(crate) fn wait_for_change(
         &mut self,
         host: &Host,
-        settings: &Settings,
+        config: &Config,
         pause: Duration,
         is_over: &AtomicBool,
     ) {
-        let longest = settings.number("DEFAULT", "polling_interval", 30);
+        let max_delay = config.number("DEFAULT", "polling_interval", 30);
         for name in ["heat", "cfn"] {
-            let memory = self.memories.entry(name).or_default();
-            let Some(offer) = memory.offer else { continue };
-            let (http, seconds) = (&self.http, offer.min(longest).max(1));
+            let state = self.states.entry(name).or_default();
+            let Some(max_wait) = state.max_wait else { continue };
+            let (http, seconds) = (&self.http, max_wait.min(max_delay).max(1));
             let waited = match name {
                 "heat" => source::wait(
-                    |memory, wait| source::heat(http, settings, memory, wait),
-                    memory,
+                    |state, wait| source::heat(http, config, state, wait),
+                    state,
                     seconds,
                 ),
                 _ => source::wait(
-                    |memory, wait| source::cfn(host, http, settings, memory, wait),
-                    memory,
+                    |state, wait| source::cfn(host, http, config, state, wait),
+                    state,
                     seconds,
                 ),
             };
             match waited {
                 Ok(()) => return,
-                Err(_) => memory.offer = None,
+                Err(_) => state.max_wait = None,
             }
         }
-        // A little less, each time another bit: many servers do not ask at the same moment.
+        // A random reduction keeps many servers from polling at the same time.
         let until = Instant::now() + pause - (pause / 5).mul_f64(random());
         while Instant::now() < until && !is_over.load(Ordering::Relaxed) {
             let left = until.saturating_duration_since(Instant::now());
@@ -206,99 +202,99 @@ impl Collector {
     }
 }
 
-/// Pauses that double, and begin anew after a change.
-pub(crate) struct Pauses {
+/// Pauses that double, and start again from the shortest after a change.
+pub(crate) struct Backoff {
     next: Duration,
 }
 
-impl Pauses {
-    pub(crate) fn new(settings: &Settings) -> Pauses {
-        Pauses { next: Pauses::shortest(settings) }
+impl Backoff {
+    pub(crate) fn new(config: &Config) -> Backoff {
+        Backoff { next: Backoff::shortest(config) }
     }
 
-    fn shortest(settings: &Settings) -> Duration {
-        Duration::from_secs(settings.number("DEFAULT", "min_polling_interval", 1).max(1))
+    fn shortest(config: &Config) -> Duration {
+        Duration::from_secs(config.number("DEFAULT", "min_polling_interval", 1).max(1))
     }
 
-    /// The next pause.
-    pub(crate) fn next(&mut self, settings: &Settings, has_changed: bool) -> Duration {
+    /// Returns the next pause.
+    pub(crate) fn next(&mut self, config: &Config, has_changed: bool) -> Duration {
         if has_changed {
-            self.next = Pauses::shortest(settings);
+            self.next = Backoff::shortest(config);
         }
-        let longest =
-            Duration::from_secs(settings.number("DEFAULT", "polling_interval", 30).max(1));
-        let pause = self.next.min(longest);
-        self.next = (self.next * 2).min(longest);
+        let max_delay =
+            Duration::from_secs(config.number("DEFAULT", "polling_interval", 30).max(1));
+        let pause = self.next.min(max_delay);
+        self.next = (self.next * 2).min(max_delay);
         pause
     }
 }
 
-/// The tool. Gives an exit status, or nothing if it is to begin anew.
-pub(crate) fn main(host: &mut Host, given: &Given) -> Option<i32> {
-    run(host, given, serve)
+/// Runs the tool. Returns the exit status, or `None` to restart.
+pub(crate) fn main(host: &mut Host, args: &Args) -> Option<i32> {
+    run(host, args, serve)
 }
 
-/// Runs a tool with the flags of this one.
+/// Runs a tool with the options of this one.
 pub(crate) fn run(
     host: &mut Host,
-    given: &Given,
-    serve: fn(&Host, &Given) -> Result<Option<i32>>,
+    args: &Args,
+    serve: fn(&Host, &Args) -> Result<Option<i32>>,
 ) -> Option<i32> {
-    if given.has("debug") {
+    if args.has("debug") {
         host.level = Level::Debug;
     }
-    match serve(host, given) {
+    match serve(host, args) {
         Ok(status) => status,
-        Err(problem) => {
-            host.error(problem.to_string());
+        Err(error) => {
+            host.error(error.to_string());
             Some(1)
         }
     }
 }
 
-/// Where metadata is kept.
-pub(crate) fn cache_folder(host: &Host, settings: &Settings) -> PathBuf {
-    host.path(settings.get("DEFAULT", "cachedir").unwrap_or("/var/lib/os-collect-config"))
+/// Returns the directory of the cache.
+pub(crate) fn cache_folder(host: &Host, config: &Config) -> PathBuf {
+    host.path(config.get("DEFAULT", "cachedir").unwrap_or("/var/lib/os-collect-config"))
 }
 
-/// Whether somebody asked to begin anew, by the signal that means this.
-pub(crate) fn hung_up() -> Arc<AtomicBool> {
+/// Reports whether SIGHUP was received, which requests a restart.
+pub(crate) fn sighup_flag() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
-    // Without it the signal ends the program, and whoever started it starts it again.
+    // Without the handler the signal ends the program, and the service manager restarts it.
     _ = signal_hook::flag::register(signal_hook::consts::SIGHUP, flag.clone());
     flag
 }
 
-fn serve(host: &Host, given: &Given) -> Result<Option<i32>> {
-    let settings = Settings::read(host, given);
-    let is_set = |key: &str| settings.is("DEFAULT", key);
-    let folder = cache_folder(host, &settings);
+fn serve(host: &Host, args: &Args) -> Result<Option<i32>> {
+    let config = Config::read(host, args);
+    let is_set = |key: &str| config.is("DEFAULT", key);
+    let folder = cache_folder(host, &config);
     if is_set("print_cachedir") {
         host.print(&folder.display().to_string());
         return Ok(Some(0));
     }
-    let mut collector = Collector::new(host, &settings);
-    let command = settings.get("DEFAULT", "command");
+    let mut collector = Collector::new(host, &config);
+    let command = config.get("DEFAULT", "command");
     let Some(command) = command.filter(|_| !is_set("print")) else {
         let content: Map<String, Value> =
-            collector.ask(host, &settings, None)?.into_iter().collect();
+            collector.query_all(host, &config, None)?.into_iter().collect();
         host.print(&json::print(&content.into(), Style::Indented(1)));
         return Ok(Some(0));
     };
     let is_once = is_set("one_time") || is_set("force");
-    let (asked_to_end, before) = (hung_up(), written(host, given));
+    let (asked_to_end, before) = (sighup_flag(), read_config_files(host, args));
     if !is_once {
-        std::thread::sleep(splay(&settings));
+        std::thread::sleep(splay(&config));
     }
     let cache = Cache::open(folder)?;
-    let mut pauses = Pauses::new(&settings);
+    let mut pauses = Backoff::new(&config);
     loop {
-        let round = collector.round(host, &settings, &cache)?;
+        let round = collector.round(host, &config, &cache)?;
         let has_changed = !round.changed.is_empty();
         let mut status = 0;
         if has_changed || is_set("force") {
             status = act(host, command, &round, &cache)?;
-            if !is_once && written(host, given) != before {
+            if !is_once && read_config_files(host, args) != before {
                 return Ok(None);
             }
         }
@@ -306,8 +302,8 @@ fn serve(host: &Host, given: &Given) -> Result<Option<i32>> {
             return Ok(Some(status));
         }
         if !asked_to_end.load(Ordering::Relaxed) {
-            let pause = pauses.next(&settings, has_changed && status == 0);
-            collector.rest(host, &settings, pause, &asked_to_end);
+            let pause = pauses.next(&config, has_changed && status == 0);
+            collector.wait_for_change(host, &config, pause, &asked_to_end);
         }
         if asked_to_end.load(Ordering::Relaxed) {
             return Ok(None);
@@ -315,7 +311,7 @@ fn serve(host: &Host, given: &Given) -> Result<Option<i32>> {
     }
 }
 
-/// Has something done about what changed, and notes that it was.
+/// Runs the command for the changes, and marks them as applied.
 fn act(host: &Host, command: &str, round: &Round, cache: &Cache) -> Result<i32> {
     let paths: Vec<String> = round.paths.iter().map(|path| path.display().to_string()).collect();
     let mut shell = process::shell(host, command);
@@ -330,17 +326,17 @@ fn act(host: &Host, command: &str, round: &Round, cache: &Cache) -> Result<i32> 
     Ok(status)
 }
 
-/// What the files with settings say, to see whether somebody changed them.
-fn written(host: &Host, given: &Given) -> Vec<(PathBuf, Option<String>)> {
-    paths(host, given).into_iter().map(|path| (path.clone(), files::text(&path))).collect()
+/// Returns the content of the configuration files, to detect changes.
+fn read_config_files(host: &Host, args: &Args) -> Vec<(PathBuf, Option<String>)> {
+    paths(host, args).into_iter().map(|path| (path.clone(), files::text(&path))).collect()
 }
 
-/// A random wait, so that many servers do not ask at the same moment.
-fn splay(settings: &Settings) -> Duration {
-    Duration::from_secs(settings.number("DEFAULT", "splay", 0)).mul_f64(random())
+/// Returns a random delay that keeps many servers from polling at the same time.
+fn splay(config: &Config) -> Duration {
+    Duration::from_secs(config.number("DEFAULT", "splay", 0)).mul_f64(random())
 }
 
-/// Something between 0 and 1.
+/// Returns a random number between 0 and 1.
 fn random() -> f64 {
     let mut bytes = [0; 4];
     let read = std::fs::File::open("/dev/urandom")

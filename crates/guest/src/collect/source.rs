@@ -1,77 +1,82 @@
-//! Sources of metadata that are asked over the network, and what is remembered of them between rounds.
+//! The sources of metadata on the network, and their state between rounds.
 
-use super::Settings;
+use super::Config;
+use crate::error::GuestError;
 use crate::host::Host;
 use crate::http::{Http, Reply, Request};
 use crate::identity::{Login, Session};
 use crate::json;
-use crate::problem::Problem;
 use crate::sign::{self, Call, Key};
-use crate::xml;
 use serde_json::{Map, Value};
 use std::time::Instant;
 
-/// The header in which a server tells how many seconds it lets somebody wait for a change.
-const OFFER: &str = "X-Kiln-Wait";
+/// The response header with the number of seconds for which a server supports long polling.
+const WAIT_HEADER: &str = "X-Kiln-Wait";
 
-/// Why a source has nothing.
+/// The reason why a source has no metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Missing {
-    /// Nobody said where it is.
+pub(crate) enum SourceError {
+    /// The source is not configured.
     NotConfigured,
-    /// It does not answer, or not well.
+    /// The source does not respond, or responds with an error.
     NotAvailable(String),
 }
 
-impl From<Problem> for Missing {
-    fn from(problem: Problem) -> Missing {
-        Missing::NotAvailable(problem.to_string())
+impl From<GuestError> for SourceError {
+    fn from(error: GuestError) -> SourceError {
+        SourceError::NotAvailable(error.to_string())
     }
 }
 
-/// What is remembered of a source.
+/// The state of a source.
 #[derive(Default)]
-pub(crate) struct Memory {
-    /// What it said last, and how to ask whether that is still so.
+pub(crate) struct SourceState {
+    /// The last metadata, and the header of a conditional request for it.
     last: Option<(Value, Option<(&'static str, String)>)>,
-    /// Whether that was asked a moment ago, by waiting.
+    /// Whether the last metadata comes from a long poll that has just ended.
     is_fresh: bool,
     session: Option<Session>,
-    /// How long it lets somebody wait.
-    pub(crate) offer: Option<u64>,
-    /// When it last failed.
+    /// The number of seconds for which the source supports long polling.
+    pub(crate) max_wait: Option<u64>,
+    /// The time of the last failure.
     pub(crate) failed: Option<Instant>,
 }
 
-impl Memory {
-    /// What was said last, if that was asked a moment ago.
-    fn fresh(&mut self) -> Option<Value> {
+impl SourceState {
+    /// Returns the last metadata, if it comes from a long poll that has just ended.
+    fn take_fresh(&mut self) -> Option<Value> {
         let is_fresh = std::mem::take(&mut self.is_fresh);
         self.last.as_ref().filter(|_| is_fresh).map(|(value, _)| value.clone())
     }
 
-    /// The header that asks whether something changed.
+    /// Returns the header of a conditional request.
     fn condition(&self) -> Option<(&'static str, String)> {
         self.last.as_ref().and_then(|(_, tag)| tag.clone())
     }
 
-    /// Takes an answer in.
+    /// Processes a response.
     fn take(
         &mut self,
         reply: &Reply,
         read: impl FnOnce(&Reply) -> Option<Value>,
-    ) -> Result<Value, Missing> {
-        self.offer = reply.header(OFFER).and_then(|it| it.parse().ok()).filter(|it| *it > 0);
+    ) -> Result<Value, SourceError> {
+        self.max_wait =
+            reply.header(WAIT_HEADER).and_then(|it| it.parse().ok()).filter(|it| *it > 0);
         if let (304, Some((value, _))) = (reply.status, &self.last) {
             return Ok(value.clone());
         }
         if !reply.is_good() {
-            return Err(Missing::NotAvailable(format!("answered with {}", reply.status)));
+            return Err(SourceError::NotAvailable(format!(
+                "the response has status {}",
+                reply.status
+            )));
         }
         let Some(value) = read(reply) else {
-            return Err(Missing::NotAvailable("answered with something else than metadata".into()));
+            return Err(SourceError::NotAvailable("the response is not metadata".into()));
         };
-        let tag = |header: &str, ask: &'static str| Some((ask, reply.header(header)?.to_owned()));
+        let tag = |header: &str, condition: &'static str| {
+            Some((condition, reply.header(header)?.to_owned()))
+        };
         let tag =
             tag("ETag", "If-None-Match").or_else(|| tag("Last-Modified", "If-Modified-Since"));
         self.last = Some((value.clone(), tag));
@@ -79,130 +84,140 @@ impl Memory {
     }
 }
 
-/// How long somebody waits for a change; nothing means not at all.
+/// The seconds of a long poll; `None` for an immediate answer.
 pub(crate) type Wait = Option<u64>;
 
-/// Waits at a source for a change, and remembers what it said.
+/// Waits for a change at a source, and keeps its response.
 pub(crate) fn wait(
-    collect: impl FnOnce(&mut Memory, Wait) -> Result<Value, Missing>,
-    memory: &mut Memory,
+    collect: impl FnOnce(&mut SourceState, Wait) -> Result<Value, SourceError>,
+    state: &mut SourceState,
     seconds: u64,
-) -> Result<(), Missing> {
-    collect(memory, Some(seconds))?;
-    memory.is_fresh = true;
+) -> Result<(), SourceError> {
+    collect(state, Some(seconds))?;
+    state.is_fresh = true;
     Ok(())
 }
 
-fn ask(http: &Http, mut request: Request, memory: &Memory, wait: Wait) -> Result<Reply, Missing> {
-    if let Some((name, value)) = memory.condition() {
+fn send_conditional(
+    http: &Http,
+    mut request: Request,
+    state: &SourceState,
+    wait: Wait,
+) -> Result<Reply, SourceError> {
+    if let Some((name, value)) = state.condition() {
         request = request.with(name, value);
     }
     if let Some(seconds) = wait {
         request.timeout += std::time::Duration::from_secs(seconds);
     }
-    http.send(&request).map_err(|failed| Missing::NotAvailable(failed.to_string()))
+    http.send(&request).map_err(|failed| SourceError::NotAvailable(failed.to_string()))
 }
 
 // --- the orchestration API ---
 
-/// Metadata of a resource, asked with a password.
+/// Requests the metadata of a resource with a password.
 pub(crate) fn heat(
     http: &Http,
-    settings: &Settings,
-    memory: &mut Memory,
+    config: &Config,
+    state: &mut SourceState,
     wait: Wait,
-) -> Result<Value, Missing> {
-    if let Some(value) = memory.fresh() {
+) -> Result<Value, SourceError> {
+    if let Some(value) = state.take_fresh() {
         return Ok(value);
     }
     let keys = ["auth_url", "user_id", "password", "project_id", "stack_id", "resource_name"];
-    let Some([auth_url, user, password, project, stack, resource]) = settings.every("heat", keys)
+    let Some([auth_url, user, password, project, stack, resource]) = config.every("heat", keys)
     else {
-        return Err(Missing::NotConfigured);
+        return Err(SourceError::NotConfigured);
     };
-    let region = settings.get("heat", "region_name");
+    let region = config.get("heat", "region_name");
     let login = Login { auth_url, user, password, project, region };
-    // A token that has ended is found out by using it.
+    // An expired token is only detected when it is used.
     for is_last in [false, true] {
-        let session = match memory.session.take() {
+        let session = match state.session.take() {
             Some(session) => session,
             None => login.log_in(http)?,
         };
         let base = session.endpoint("orchestration")?;
-        let stack: Vec<String> = stack.split('/').map(sign::encoded).collect();
+        let stack: Vec<String> = stack.split('/').map(sign::percent_encode).collect();
         let mut url = format!(
             "{base}/stacks/{}/resources/{}/metadata",
             stack.join("/"),
-            sign::encoded(resource)
+            sign::percent_encode(resource)
         );
         if let Some(seconds) = wait {
             url.push_str(&format!("?wait={seconds}"));
         }
         let request = Request::new("GET", url).with("X-Auth-Token", session.token.clone());
         let request = request.with("Accept", "application/json");
-        let reply = ask(http, request, memory, wait)?;
+        let reply = send_conditional(http, request, state, wait)?;
         if reply.status == 401 && !is_last {
             continue;
         }
-        memory.session = Some(session);
-        return memory.take(&reply, |reply| {
+        state.session = Some(session);
+        return state.take(&reply, |reply| {
             let body: Value = serde_json::from_slice(&reply.body).ok()?;
             body.get("metadata").filter(|it| it.is_object()).cloned()
         });
     }
-    Err(Missing::NotAvailable("the token is refused".into()))
+    Err(SourceError::NotAvailable("the token was rejected".into()))
 }
 
 // --- the CloudFormation API ---
 
-/// Metadata of resources, asked with a signature.
+/// Requests the metadata of resources with a signature.
 pub(crate) fn cfn(
     host: &Host,
     http: &Http,
-    settings: &Settings,
-    memory: &mut Memory,
+    config: &Config,
+    state: &mut SourceState,
     wait: Wait,
-) -> Result<Value, Missing> {
+) -> Result<Value, SourceError> {
     let keys = ["stack_name", "access_key_id", "secret_access_key"];
-    let Some([stack, id, secret]) = settings.every("cfn", keys) else {
-        return Err(Missing::NotConfigured);
+    let Some([stack, id, secret]) = config.every("cfn", keys) else {
+        return Err(SourceError::NotConfigured);
     };
-    let paths = settings.all("cfn", "path");
-    let Some(url) = cfn_url(host, settings) else { return Err(Missing::NotConfigured) };
+    let paths = config.all("cfn", "path");
+    let Some(url) = cfn_url(host, config) else { return Err(SourceError::NotConfigured) };
     if paths.is_empty() {
-        return Err(Missing::NotConfigured);
+        return Err(SourceError::NotConfigured);
     }
-    let mut fresh = memory.fresh();
+    let mut fresh = state.take_fresh();
     let mut merged = Map::new();
     for path in paths {
         let steps: Vec<&str> = path.split('.').collect();
         let [resource, field, inner @ ..] = steps.as_slice() else {
-            return Err(Missing::NotAvailable(format!("path {path:?} has no field")));
+            return Err(SourceError::NotAvailable(format!("path {path:?} has no field")));
         };
         if paths.len() > 1 {
-            // What is remembered is of one resource.
-            *memory = Memory::default();
+            // The state belongs to a single resource.
+            *state = SourceState::default();
         }
         let value = match fresh.take() {
             Some(value) => value,
             None => {
-                let of = Described { stack, resource, field, key: Key { id, secret }, url: &url };
-                described(http, settings, memory, of, wait.filter(|_| paths.len() == 1))?
+                let field =
+                    ResourceField { stack, resource, field, key: Key { id, secret }, url: &url };
+                describe_field(http, config, state, field, wait.filter(|_| paths.len() == 1))?
             }
         };
         match json::find(&value, inner) {
             Some(Value::Object(map)) => merged.extend(map.clone()),
-            _ => return Err(Missing::NotAvailable(format!("{path} is no map"))),
+            _ => return Err(SourceError::NotAvailable(format!("{path} is not a map"))),
         }
     }
     if paths.len() > 1 {
-        memory.offer = None;
+        state.max_wait = None;
     }
     Ok(Value::Object(merged))
 }
 
-/// A field of a resource's description, and how to ask for it.
-struct Described<'d> {
+/// The path of the description in the response of `DescribeStackResource`.
+pub(crate) const RESOURCE_DETAIL: &str =
+    "/DescribeStackResourceResponse/DescribeStackResourceResult/StackResourceDetail";
+
+/// A field of the description of a resource, and the request for it.
+struct ResourceField<'d> {
     stack: &'d str,
     resource: &'d str,
     field: &'d str,
@@ -210,114 +225,117 @@ struct Described<'d> {
     url: &'d str,
 }
 
-fn described(
+fn describe_field(
     http: &Http,
-    settings: &Settings,
-    memory: &mut Memory,
-    of: Described<'_>,
+    config: &Config,
+    state: &mut SourceState,
+    wanted: ResourceField<'_>,
     wait: Wait,
-) -> Result<Value, Missing> {
-    let known = memory.condition().map(|(_, tag)| tag).unwrap_or_default();
+) -> Result<Value, SourceError> {
+    let known = state.condition().map(|(_, tag)| tag).unwrap_or_default();
     let seconds = wait.unwrap_or(0).to_string();
     let mut parameters = vec![
         ("Action", "DescribeStackResource"),
-        ("StackName", of.stack),
-        ("LogicalResourceId", of.resource),
+        ("ContentType", "JSON"),
+        ("StackName", wanted.stack),
+        ("LogicalResourceId", wanted.resource),
     ];
-    // Whoever does not know these leaves them aside; whoever does tells a tag.
+    // A service that does not know these parameters ignores them; one that does returns a tag.
     parameters.push(("Wait", seconds.as_str()));
     if wait.is_some() {
         parameters.push(("Known", known.as_str()));
     }
-    let (at, path) = sign::parts(of.url);
+    let (at, path) = sign::split_url(wanted.url);
     let call = Call { method: "GET", host: at, path, parameters: &parameters };
-    let query = sign::version_2(of.key, call);
-    let request = Request::new("GET", format!("{}?{query}", of.url))
+    let query = sign::version_2(wanted.key, call);
+    let request = Request::new("GET", format!("{}?{query}", wanted.url))
         .with("Content-Type", "application/json")
-        .within(settings.number("cfn", "timeout", 10) + wait.unwrap_or(0));
+        .with_timeout(config.number("cfn", "timeout", 10) + wait.unwrap_or(0));
     let reply = http.send(&request);
-    let reply = reply.map_err(|failed| Missing::NotAvailable(failed.to_string()))?;
-    let text = reply.text();
-    let part = |field: &str| {
-        xml::text_at(&text, &["DescribeStackResourceResult", "StackResourceDetail", field])
-    };
-    let value = memory.take(&reply, |_| serde_json::from_str(&part(of.field)?).ok())?;
-    memory.offer = part("MetadataWait").and_then(|it| it.parse().ok()).filter(|it| *it > 0);
-    if let (Some((_, tag)), Some(told)) = (&mut memory.last, part("MetadataTag")) {
-        *tag = Some(("Known", told));
+    let reply = reply.map_err(|failed| SourceError::NotAvailable(failed.to_string()))?;
+    let body: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+    let detail = body.pointer(RESOURCE_DETAIL).unwrap_or(&Value::Null);
+    let value = state.take(&reply, |_| match detail.get(wanted.field)? {
+        Value::String(text) => serde_json::from_str(text).ok(),
+        value => Some(value.clone()),
+    })?;
+    let seconds = detail.get("MetadataWait").map(json::plain);
+    state.max_wait = seconds.and_then(|it| it.parse().ok()).filter(|it| *it > 0);
+    if let (Some((_, known)), Some(tag)) = (&mut state.last, json::text(detail, "MetadataTag")) {
+        *known = Some(("Known", tag.to_owned()));
     }
     Ok(value)
 }
 
-fn cfn_url(host: &Host, settings: &Settings) -> Option<String> {
-    if let Some(url) = settings.get("cfn", "metadata_url") {
+fn cfn_url(host: &Host, config: &Config) -> Option<String> {
+    if let Some(url) = config.get("cfn", "metadata_url") {
         return Some(url.to_owned());
     }
-    let usual = "/var/lib/heat-cfntools/cfn-metadata-server";
-    let hint = settings.get("cfn", "heat_metadata_hint").unwrap_or(usual);
-    let told = crate::files::text(&host.path(hint))?;
-    let base = told.trim().trim_end_matches('/');
+    let default = "/var/lib/heat-cfntools/cfn-metadata-server";
+    let hint = config.get("cfn", "heat_metadata_hint").unwrap_or(default);
+    let url = crate::files::text(&host.path(hint))?;
+    let base = url.trim().trim_end_matches('/');
     let base = base.strip_suffix("/v1").unwrap_or(base);
     Some(format!("{base}/v1/"))
 }
 
-// --- an address of its own ---
+// --- a URL ---
 
-/// What was left at an address.
+/// Requests the metadata at a URL.
 pub(crate) fn request(
     http: &Http,
-    settings: &Settings,
-    memory: &mut Memory,
-) -> Result<Value, Missing> {
-    let Some(url) = settings.get("request", "metadata_url") else {
-        return Err(Missing::NotConfigured);
+    config: &Config,
+    state: &mut SourceState,
+) -> Result<Value, SourceError> {
+    let Some(url) = config.get("request", "metadata_url") else {
+        return Err(SourceError::NotConfigured);
     };
-    let request = Request::new("GET", url).within(settings.number("request", "timeout", 10));
-    let reply = ask(http, request, memory, None)?;
-    memory.take(&reply, |reply| serde_json::from_slice(&reply.body).ok().filter(Value::is_object))
+    let request = Request::new("GET", url).with_timeout(config.number("request", "timeout", 10));
+    let reply = send_conditional(http, request, state, None)?;
+    state.take(&reply, |reply| serde_json::from_slice(&reply.body).ok().filter(Value::is_object))
 }
 
 // --- a queue ---
 
-/// The next message of a queue; what it said before, if there is none.
+/// Takes the next message of a queue; if there is none, returns the previous one.
 pub(crate) fn zaqar(
     http: &Http,
-    settings: &Settings,
-    memory: &mut Memory,
-) -> Result<Value, Missing> {
+    config: &Config,
+    state: &mut SourceState,
+) -> Result<Value, SourceError> {
     let keys = ["auth_url", "user_id", "password", "project_id", "queue_id"];
-    let Some([auth_url, user, password, project, queue]) = settings.every("zaqar", keys) else {
-        return Err(Missing::NotConfigured);
+    let Some([auth_url, user, password, project, queue]) = config.every("zaqar", keys) else {
+        return Err(SourceError::NotConfigured);
     };
-    let region = settings.get("zaqar", "region_name");
+    let region = config.get("zaqar", "region_name");
     let login = Login { auth_url, user, password, project, region };
     for is_last in [false, true] {
-        let session = match memory.session.take() {
+        let session = match state.session.take() {
             Some(session) => session,
             None => login.log_in(http)?,
         };
         let base = session.endpoint("messaging")?;
-        let url = format!("{base}/v2/queues/{}/messages?pop=1", sign::encoded(queue));
+        let url = format!("{base}/v2/queues/{}/messages?pop=1", sign::percent_encode(queue));
         let request = queue_request("DELETE", url, &session, project);
-        let reply = ask(http, request, &Memory::default(), None)?;
+        let reply = send_conditional(http, request, &SourceState::default(), None)?;
         if reply.status == 401 && !is_last {
             continue;
         }
-        memory.session = Some(session);
+        state.session = Some(session);
         let body: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
         let message = body.pointer("/messages/0/body").filter(|it| it.is_object());
         if let Some(message) = message {
-            memory.last = Some((message.clone(), None));
+            state.last = Some((message.clone(), None));
         }
-        return match &memory.last {
+        return match &state.last {
             Some((value, _)) => Ok(value.clone()),
-            None => Err(Missing::NotAvailable("the queue is empty".into())),
+            None => Err(SourceError::NotAvailable("the queue is empty".into())),
         };
     }
-    Err(Missing::NotAvailable("the token is refused".into()))
+    Err(SourceError::NotAvailable("the token was rejected".into()))
 }
 
-/// A request to the messaging service.
+/// Builds a request to the messaging service.
 pub(crate) fn queue_request(
     method: &'static str,
     url: String,

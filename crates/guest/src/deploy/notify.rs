@@ -1,32 +1,32 @@
-//! heat-config-notify: tells how a deployment went, in the way that its inputs ask for.
+//! heat-config-notify: reports the result of a deployment by the transport that its inputs select.
 
 use super::plan::{self, input};
 use crate::collect::queue_request;
+use crate::error::{GuestError, Result};
 use crate::files;
 use crate::host::Host;
 use crate::http::{Http, Request};
 use crate::identity::Login;
-use crate::options::Given;
-use crate::problem::{Problem, Result};
+use crate::options::Args;
 use crate::sign;
 use serde_json::{Value, json};
 use std::io::Read;
 
-/// Longer signals are shortened.
-const LONGEST: usize = 950_000;
+/// The maximal size of a signal; longer ones are shortened.
+const MAX_SIGNAL_BYTES: usize = 950_000;
 
-/// How a deployment is answered.
+/// The transport of a signal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Way {
+enum Transport {
     Address { verb: &'static str, url: String },
-    Queue { who: Who, queue: String },
-    Resource { who: Who, stack: String, resource: String },
-    Nobody,
+    Queue { credentials: Credentials, queue: String },
+    Resource { credentials: Credentials, stack: String, resource: String },
+    NoSignal,
 }
 
-/// Who answers.
+/// The credentials of the sender.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Who {
+struct Credentials {
     auth_url: String,
     user: String,
     password: String,
@@ -34,7 +34,7 @@ struct Who {
     region: Option<String>,
 }
 
-impl Who {
+impl Credentials {
     fn login(&self) -> Login<'_> {
         Login {
             auth_url: &self.auth_url,
@@ -46,98 +46,98 @@ impl Who {
     }
 }
 
-/// The tool: the signal is on standard input.
-pub(crate) fn main(host: &Host, given: &Given) -> i32 {
-    let Some(path) = given.rest.first() else {
-        host.error("a file with the deployment is needed");
+/// Runs the tool; the signal is on standard input.
+pub(crate) fn main(host: &Host, args: &Args) -> i32 {
+    let Some(path) = args.rest.first() else {
+        host.error("a file with the deployment is required");
         return 1;
     };
     let path = host.path(path);
     let read = files::text(&path).and_then(|text| serde_json::from_str::<Value>(&text).ok());
     let Some(deployment) = read else {
-        host.error(format!("{} has no deployment in it", path.display()));
+        host.error(format!("{} does not contain a deployment", path.display()));
         return 1;
     };
     let mut text = String::new();
-    // What cannot be read says nothing.
+    // Unreadable input is treated as empty.
     _ = std::io::stdin().read_to_string(&mut text);
     let signal = serde_json::from_str(&text).unwrap_or_else(|_| json!({}));
     match send(host, &deployment, signal) {
-        Ok(Sent::Taken) => 0,
-        Ok(Sent::Refused(why)) => {
+        Ok(Delivery::Accepted) => 0,
+        Ok(Delivery::Rejected(why)) => {
             host.error(why);
             1
         }
-        Err(problem) => {
-            host.error(problem.to_string());
+        Err(error) => {
+            host.error(error.to_string());
             1
         }
     }
 }
 
-/// What became of a signal.
-pub(crate) enum Sent {
-    /// It was taken, or nobody wants it.
-    Taken,
-    /// It will not be taken later either.
-    Refused(String),
+/// The outcome of a signal.
+pub(crate) enum Delivery {
+    /// The signal was accepted, or none is wanted.
+    Accepted,
+    /// The signal was rejected for good.
+    Rejected(String),
 }
 
-/// Sends a signal; patiently, since a stack waits for it.
-pub(crate) fn send(host: &Host, deployment: &Value, signal: Value) -> Result<Sent> {
-    let signal = plan::shortened(signal, LONGEST);
+/// Sends a signal with retries, because a stack waits for it.
+pub(crate) fn send(host: &Host, deployment: &Value, signal: Value) -> Result<Delivery> {
+    let signal = plan::shortened(signal, MAX_SIGNAL_BYTES);
     let http = Http::new(host);
-    let request = match way(deployment)? {
-        Way::Nobody => return Ok(Sent::Taken),
-        Way::Address { verb, url } => Request::new(verb, url)
+    let request = match transport(deployment)? {
+        Transport::NoSignal => return Ok(Delivery::Accepted),
+        Transport::Address { verb, url } => Request::new(verb, url)
             .with("Content-Type", "application/json")
-            .carrying(signal.to_string()),
-        Way::Queue { who, queue } => {
-            let session = patiently(host, || who.login().log_in(&http))?;
+            .with_body(signal.to_string()),
+        Transport::Queue { credentials, queue } => {
+            let session = with_retries(host, || credentials.login().log_in(&http))?;
             let base = session.endpoint("messaging")?;
-            let url = format!("{base}/v2/queues/{}/messages", sign::encoded(&queue));
+            let url = format!("{base}/v2/queues/{}/messages", sign::percent_encode(&queue));
             let body = json!({ "messages": [{ "body": signal, "ttl": 600 }] });
-            queue_request("POST", url, &session, &who.project).carrying(body.to_string())
+            queue_request("POST", url, &session, &credentials.project).with_body(body.to_string())
         }
-        Way::Resource { who, stack, resource } => {
-            let session = patiently(host, || who.login().log_in(&http))?;
+        Transport::Resource { credentials, stack, resource } => {
+            let session = with_retries(host, || credentials.login().log_in(&http))?;
             let base = session.endpoint("orchestration")?;
-            let stack: Vec<String> = stack.split('/').map(sign::encoded).collect();
-            let resource = sign::encoded(&resource);
+            let stack: Vec<String> = stack.split('/').map(sign::percent_encode).collect();
+            let resource = sign::percent_encode(&resource);
             let url = format!("{base}/stacks/{}/resources/{resource}/signal", stack.join("/"));
             Request::new("POST", url)
                 .with("X-Auth-Token", session.token.clone())
                 .with("Content-Type", "application/json")
                 .with("Accept", "application/json")
-                .carrying(signal.to_string())
+                .with_body(signal.to_string())
         }
     };
-    let request = request.within(60);
-    let reply = http.send_patiently(host, &request);
+    let request = request.with_timeout(60);
+    let reply = http.send_with_retries(host, &request);
     let reply =
-        reply.map_err(|failed| Problem::new(format!("the signal is not sent: {failed}")))?;
+        reply.map_err(|failed| GuestError::new(format!("cannot send the signal: {failed}")))?;
     if reply.is_good() {
-        return Ok(Sent::Taken);
+        return Ok(Delivery::Accepted);
     }
-    let (status, said) = (reply.status, reply.text());
-    let said: String = said.chars().take(300).collect();
-    let why = format!("the signal is refused with {status}: {said}");
+    let (status, message) = (reply.status, reply.text());
+    let message: String = message.chars().take(300).collect();
+    let why = format!("the signal was rejected with status {status}: {message}");
     match status {
-        // Somebody who does not know us now may know us again.
-        401 | 408 | 429 | 500.. => Err(Problem::new(why)),
-        _ => Ok(Sent::Refused(why)),
+        // A rejected login may succeed later.
+        401 | 408 | 429 | 500.. => Err(GuestError::new(why)),
+        _ => Ok(Delivery::Rejected(why)),
     }
 }
 
-/// Tries something again that failed, as long as there is patience.
-fn patiently<T>(host: &Host, attempt: impl Fn() -> Result<T>) -> Result<T> {
-    let patience = host.patience();
+/// Retries a failing operation until the attempts are used up.
+fn with_retries<T>(host: &Host, attempt: impl Fn() -> Result<T>) -> Result<T> {
+    let retry_policy = host.retry_policy();
     let mut number = 1;
     loop {
         match attempt() {
-            Err(problem) if number < patience.tries => {
-                host.warn(problem.to_string());
-                std::thread::sleep(patience.pause(number));
+            Err(error) if number < retry_policy.attempts => {
+                host.warn(error.to_string());
+                std::thread::sleep(retry_policy.delay(number));
                 number += 1;
             }
             ended => return ended,
@@ -145,21 +145,21 @@ fn patiently<T>(host: &Host, attempt: impl Fn() -> Result<T>) -> Result<T> {
     }
 }
 
-/// The way that the inputs of a deployment ask for.
-fn way(deployment: &Value) -> Result<Way> {
+/// Returns the transport that the inputs of a deployment select.
+fn transport(deployment: &Value) -> Result<Transport> {
     let wanted = |name: &str| input(deployment, name).filter(|it| !it.is_empty());
     if let Some(url) = wanted("deploy_signal_id") {
         let verb = match wanted("deploy_signal_verb").as_deref() {
             Some("PUT") => "PUT",
             _ => "POST",
         };
-        return Ok(Way::Address { verb, url });
+        return Ok(Transport::Address { verb, url });
     }
-    let Some(auth_url) = wanted("deploy_auth_url") else { return Ok(Way::Nobody) };
+    let Some(auth_url) = wanted("deploy_auth_url") else { return Ok(Transport::NoSignal) };
     let needed = |name: &str| {
-        wanted(name).ok_or_else(|| Problem::new(format!("the deployment has no input {name}")))
+        wanted(name).ok_or_else(|| GuestError::new(format!("the deployment has no input {name}")))
     };
-    let who = Who {
+    let credentials = Credentials {
         auth_url,
         user: needed("deploy_user_id")?,
         password: needed("deploy_password")?,
@@ -167,9 +167,9 @@ fn way(deployment: &Value) -> Result<Way> {
         region: wanted("deploy_region_name"),
     };
     Ok(match wanted("deploy_queue_id") {
-        Some(queue) => Way::Queue { who, queue },
-        None => Way::Resource {
-            who,
+        Some(queue) => Transport::Queue { credentials, queue },
+        None => Transport::Resource {
+            credentials,
             stack: needed("deploy_stack_id")?,
             resource: needed("deploy_resource_name")?,
         },
@@ -188,10 +188,10 @@ mod tests {
     #[test]
     fn inputs_choose_the_way() {
         let url = [("deploy_signal_id", "http://x"), ("deploy_signal_verb", "PUT")];
-        let address = Way::Address { verb: "PUT", url: "http://x".into() };
-        assert_eq!(way(&deployment(&url)), Ok(address));
-        assert_eq!(way(&deployment(&[("deploy_action", "CREATE")])), Ok(Way::Nobody));
-        let mut who = vec![
+        let address = Transport::Address { verb: "PUT", url: "http://x".into() };
+        assert_eq!(transport(&deployment(&url)), Ok(address));
+        assert_eq!(transport(&deployment(&[("deploy_action", "CREATE")])), Ok(Transport::NoSignal));
+        let mut credentials = vec![
             ("deploy_auth_url", "http://k"),
             ("deploy_user_id", "u"),
             ("deploy_password", "p"),
@@ -199,9 +199,9 @@ mod tests {
             ("deploy_stack_id", "a/b"),
             ("deploy_resource_name", "r"),
         ];
-        assert!(matches!(way(&deployment(&who)), Ok(Way::Resource { .. })));
-        who.push(("deploy_queue_id", "q"));
-        assert!(matches!(way(&deployment(&who)), Ok(Way::Queue { .. })));
-        assert!(way(&deployment(&who[..2])).is_err());
+        assert!(matches!(transport(&deployment(&credentials)), Ok(Transport::Resource { .. })));
+        credentials.push(("deploy_queue_id", "q"));
+        assert!(matches!(transport(&deployment(&credentials)), Ok(Transport::Queue { .. })));
+        assert!(transport(&deployment(&credentials[..2])).is_err());
     }
 }

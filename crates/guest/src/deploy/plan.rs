@@ -1,28 +1,28 @@
-//! What is to be done about a deployment, decided from its description alone.
+//! The plan for a deployment, decided from its description alone.
 
 use crate::json;
 use serde_json::{Map, Value};
 
-/// A deployment that can be carried out.
+/// A deployment that can be run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Deployment {
     pub(crate) id: String,
-    /// What carries it out.
+    /// The name of its hook.
     pub(crate) hook: String,
-    /// As it was asked for.
+    /// The group as requested.
     pub(crate) group: String,
     /// The whole description.
     pub(crate) whole: Value,
 }
 
-/// What is to be done about a description.
+/// The decision about a description.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Planned {
     Run(Deployment),
     Skip(String),
 }
 
-/// Reads a description: inputs become what hooks take, components the part that is for this action.
+/// Parses a description: inputs are converted for hooks, and components are reduced to the part for this action.
 pub(crate) fn read(description: &Value) -> Planned {
     let Some(id) = json::text(description, "id") else {
         return Planned::Skip("a deployment has no id".into());
@@ -41,7 +41,7 @@ pub(crate) fn read(description: &Value) -> Planned {
     if json::text(&whole, "group") == Some("component") {
         let action = input(&whole, "deploy_action").unwrap_or_default();
         let Some((config, tool)) = component(&whole["config"], &action) else {
-            return Planned::Skip(format!("{id} has nothing to do for {action:?}"));
+            return Planned::Skip(format!("{id} has no configuration for {action:?}"));
         };
         whole["config"] = config;
         whole["group"] = tool;
@@ -51,7 +51,7 @@ pub(crate) fn read(description: &Value) -> Planned {
     Planned::Run(Deployment { id: id.to_owned(), hook, group, whole })
 }
 
-/// The part of a component that is for an action: its configuration and its tool.
+/// Returns the part of a component for an action: its configuration and its tool.
 fn component(config: &Value, action: &str) -> Option<(Value, Value)> {
     let mut parts = config["configs"].as_array()?.iter();
     let is_for = |part: &&Value| {
@@ -61,12 +61,12 @@ fn component(config: &Value, action: &str) -> Option<(Value, Value)> {
     Some((part["config"].clone(), part["tool"].clone()))
 }
 
-/// The file that carries out a group.
+/// Returns the name of the hook for a group.
 pub(crate) fn hook_name(group: &str) -> String {
     group.chars().filter(|it| it.is_ascii_alphanumeric() || "-_".contains(*it)).collect()
 }
 
-/// The value of an input, as text.
+/// Returns the value of an input as text.
 pub(crate) fn input(deployment: &Value, name: &str) -> Option<String> {
     let mut inputs = deployment["inputs"].as_array()?.iter();
     let found = inputs.find(|input| json::text(input, "name") == Some(name))?;
@@ -74,13 +74,14 @@ pub(crate) fn input(deployment: &Value, name: &str) -> Option<String> {
     Some(json::plain(value))
 }
 
-/// The inputs by name, in their order.
+/// Returns the inputs by name, in order.
 pub(crate) fn inputs(deployment: &Value) -> Vec<(&str, &Value)> {
     let all = deployment["inputs"].as_array().into_iter().flatten();
     all.filter_map(|input| Some((json::text(input, "name")?, input.get("value")?))).collect()
 }
 
-/// What is signalled after a hook ended: what it printed if that is an object, and what is known of it otherwise.
+/// Builds the signal after a hook has ended: its output if that is an object, otherwise its status and output as
+/// text.
 pub(crate) fn signal_of(status: i32, out: &str, err: &str) -> Value {
     let known = || {
         Value::Object(Map::from_iter([
@@ -93,17 +94,17 @@ pub(crate) fn signal_of(status: i32, out: &str, err: &str) -> Value {
         return if status == 0 { Value::Object(Map::new()) } else { known() };
     }
     match serde_json::from_str::<Value>(out) {
-        Ok(told) if told.is_object() => told,
+        Ok(signal) if signal.is_object() => signal,
         _ => known(),
     }
 }
 
-/// A signal that says that something went wrong before or beside a hook.
+/// Builds the signal for a failure outside of a hook.
 pub(crate) fn failure(why: &str) -> Value {
     signal_of(1, "", why)
 }
 
-/// Shortens what a signal says so that it fits: the ends of what was printed stay, each in proportion.
+/// Shortens a signal to a size: the ends of the outputs are kept, in proportion.
 pub(crate) fn shortened(mut signal: Value, most: usize) -> Value {
     let length = signal.to_string().len();
     if length <= most {
@@ -120,7 +121,7 @@ pub(crate) fn shortened(mut signal: Value, most: usize) -> Value {
         if share == 0 {
             continue;
         }
-        // As text it is longer than what it says: characters are cut until enough of the text is gone.
+        // Escaped JSON is longer than the text, so characters are cut until enough of the JSON is gone.
         let cut = (excess * share).div_ceil(total.max(1));
         let text = json::text(&signal, key).unwrap_or_default();
         let mut gone = 0;
@@ -135,7 +136,7 @@ pub(crate) fn shortened(mut signal: Value, most: usize) -> Value {
     signal
 }
 
-/// How long a character is in JSON.
+/// Returns the length of a character in JSON.
 fn written_length(char: char) -> usize {
     match char {
         '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
@@ -178,8 +179,8 @@ mod tests {
     fn what_hooks_print_is_the_signal_if_it_is_an_object() {
         assert_eq!(signal_of(0, "", "log"), json!({}));
         assert_eq!(signal_of(3, "{\"a\": 1}", ""), json!({"a": 1}));
-        let told = json!({"deploy_stdout": "hi", "deploy_stderr": "x", "deploy_status_code": 3});
-        assert_eq!(signal_of(3, "hi", "x"), told);
+        let signal = json!({"deploy_stdout": "hi", "deploy_stderr": "x", "deploy_status_code": 3});
+        assert_eq!(signal_of(3, "hi", "x"), signal);
     }
 
     #[test]

@@ -1,21 +1,21 @@
-//! Playbooks for Ansible.
+//! Ansible playbooks.
 
 use super::{config, folder, id, limit, option, outputs_path, report};
 use crate::deploy::plan;
+use crate::error::Result;
 use crate::files;
 use crate::host::Host;
-use crate::problem::Result;
 use crate::process;
 use serde_json::{Map, Value};
 
-/// Options, and the arguments that they become.
+/// The options and the arguments for them.
 const OPTIONS: [(&str, &str); 3] =
     [("modulepath", "--module-path"), ("skip_tags", "--skip-tags"), ("tags", "--tags")];
 
 pub(super) fn run(host: &Host, deployment: &Value) -> Result<Value> {
     let id = id(deployment)?;
-    let usual = "/var/lib/heat-config/heat-config-ansible";
-    let working = folder(host, "HEAT_ANSIBLE_WORKING", usual)?;
+    let default = "/var/lib/heat-config/heat-config-ansible";
+    let working = folder(host, "HEAT_ANSIBLE_WORKING", default)?;
     let outputs = outputs_path(host, "HEAT_ANSIBLE_OUTPUTS", "ansible", id)?;
     let playbook = working.join(format!("{id}_playbook.yaml"));
     let variables = working.join(format!("{id}_variables.json"));
@@ -28,9 +28,11 @@ pub(super) fn run(host: &Host, deployment: &Value) -> Result<Value> {
     files::write(&variables, Value::Object(values).to_string().as_bytes(), 0o600)?;
     files::write(&playbook, config(deployment).as_bytes(), 0o600)?;
     let inventory = match option(deployment, "inventory") {
-        // A comma makes a list of hosts; everything else is a file.
-        Some(told) if !told.contains(',') => working.join(told).display().to_string(),
-        Some(told) => told.to_owned(),
+        // A comma makes it a list of hosts; anything else is a file.
+        Some(configured) if !configured.contains(',') => {
+            working.join(configured).display().to_string()
+        }
+        Some(configured) => configured.to_owned(),
         None => host.variable("HEAT_ANSIBLE_INVENTORY").unwrap_or("localhost,").to_owned(),
     };
     let program = host.variable("HEAT_ANSIBLE_CMD").unwrap_or("ansible-playbook");
@@ -46,6 +48,6 @@ pub(super) fn run(host: &Host, deployment: &Value) -> Result<Value> {
     if let Some(plugins) = option(deployment, "callback_plugins") {
         command.env("ANSIBLE_CALLBACK_PLUGINS", working.join(plugins));
     }
-    let ran = process::caught(&mut command, None, limit(deployment))?;
+    let ran = process::capture(&mut command, None, limit(deployment))?;
     Ok(report(deployment, Some(&outputs), &ran))
 }

@@ -1,12 +1,12 @@
-//! Compositions of containers.
+//! Docker Compose projects.
 
 use super::{action, folder, id, limit, report};
 use crate::deploy::plan;
+use crate::error::Result;
 use crate::files;
 use crate::host::Host;
 use crate::json;
-use crate::problem::Result;
-use crate::process::{self, Caught};
+use crate::process::{self, Captured};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,15 +17,15 @@ const WORKING: (&str, &str) =
     ("HEAT_DOCKER_COMPOSE_WORKING", "/var/lib/heat-config/heat-config-docker-compose");
 const FILE: &str = "docker-compose.yml";
 
-/// How long it may take to end a composition.
-const PATIENCE: Duration = Duration::from_secs(300);
+/// The time limit for stopping a project.
+const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Brings up a composition; on DELETE it goes.
+/// Starts a project; on DELETE it is stopped.
 pub(super) fn run(host: &Host, deployment: &Value) -> Result<Value> {
-    // JSON is YAML, so a map needs no other form.
+    // JSON is YAML, so a map needs no conversion.
     let text = json::plain(&deployment["config"]);
     if text.trim().is_empty() {
-        return Ok(report(deployment, None, &Caught::default()));
+        return Ok(report(deployment, None, &Captured::default()));
     }
     let name = json::text(deployment, "name").map_or(id(deployment)?, |name| name);
     let project = files::inside(&folder(host, WORKING.0, WORKING.1)?, name)?;
@@ -43,14 +43,14 @@ pub(super) fn run(host: &Host, deployment: &Value) -> Result<Value> {
         "DELETE" => command.arg("down"),
         _ => command.args(["up", "-d", "--no-build"]),
     };
-    let ran = process::caught(&mut command, None, limit(deployment))?;
+    let ran = process::capture(&mut command, None, limit(deployment))?;
     if action(deployment) == "DELETE" && ran.status == 0 {
         files::remove(&project.join(FILE))?;
     }
     Ok(report(deployment, None, &ran))
 }
 
-/// Ends the compositions that are deployed no more.
+/// Stops the projects that are no longer deployed.
 pub(super) fn sweep(host: &Host, current: &BTreeSet<&str>) {
     let working = host.path_of(WORKING.0, WORKING.1);
     for name in files::names(&working).iter().filter(|name| !current.contains(name.as_str())) {
@@ -58,32 +58,34 @@ pub(super) fn sweep(host: &Host, current: &BTreeSet<&str>) {
         if !project.join(FILE).is_file() {
             continue;
         }
-        host.info(format!("nothing is deployed as {name} any more: its containers go"));
-        let ended = process::caught(program(host, &project).arg("kill"), None, Some(PATIENCE));
-        let ended = ended.and_then(|caught| match caught.status {
+        host.info(format!("{name} is no longer deployed: stopping its containers"));
+        let ended = process::capture(program(host, &project).arg("kill"), None, Some(TIMEOUT));
+        let ended = ended.and_then(|output| match output.status {
             0 => files::remove(&project.join(FILE)),
-            status => Err(crate::problem::Problem::at(
+            status => Err(crate::error::GuestError::at(
                 &project,
-                format!("it does not end, and is tried again: {status}, {}", caught.err.trim()),
+                format!("stopping failed and will be retried: {status}, {}", output.err.trim()),
             )),
         });
-        if let Err(problem) = ended {
-            host.error(problem.to_string());
+        if let Err(error) = ended {
+            host.error(error.to_string());
         }
     }
 }
 
-/// The program that knows compositions: what a variable names, the older one if it is there, or a part of the newer one.
+/// Returns the compose program: the one that a variable names, the older program if it exists, or the subcommand of
+/// the newer one.
 fn program(host: &Host, project: &Path) -> Command {
     let is_older = || {
-        let surroundings = host.surroundings();
-        let path = surroundings.get("PATH").map_or("", String::as_str);
+        let child_environment = host.child_environment();
+        let path = child_environment.get("PATH").map_or("", String::as_str);
         path.split(':')
             .any(|folder| files::is_executable(&Path::new(folder).join("docker-compose")))
     };
-    let told = host.variable("HEAT_DOCKER_COMPOSE_CMD");
-    let told = told.unwrap_or_else(|| if is_older() { "docker-compose" } else { "docker compose" });
-    let mut words = told.split_whitespace();
+    let configured = host.variable("HEAT_DOCKER_COMPOSE_CMD");
+    let configured =
+        configured.unwrap_or_else(|| if is_older() { "docker-compose" } else { "docker compose" });
+    let mut words = configured.split_whitespace();
     let mut command = process::program(host, words.next().unwrap_or("docker"));
     command.args(words).current_dir(project);
     command

@@ -1,17 +1,17 @@
-//! Single containers: made, entered, and removed when nothing is deployed any more that they belong to.
+//! Single containers: run, entered, and removed when their deployment is gone.
 
 use super::{action, folder, limit, report};
 use crate::deploy::plan;
+use crate::error::{GuestError, Result};
 use crate::host::Host;
 use crate::json;
-use crate::problem::{Problem, Result};
-use crate::process::{self, Caught};
+use crate::process::{self, Captured};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// Flags of `run` that take a text, and those that may be there more than once.
+/// Options of `run` with a single text, and options that may be repeated.
 const TEXTS: [(&str, &str); 4] =
     [("net", "--net"), ("pid", "--pid"), ("restart", "--restart"), ("user", "--user")];
 const LISTS: [(&str, &str); 4] = [
@@ -21,22 +21,22 @@ const LISTS: [(&str, &str); 4] = [
     ("volumes_from", "--volumes-from"),
 ];
 
-/// The label of all containers that are made here.
-const OURS: &str = "label=managed_by=docker-cmd";
+/// The label of all containers that this hook creates.
+const MANAGED_LABEL: &str = "label=managed_by=docker-cmd";
 
-/// Where it is noted that there may be containers.
+/// The directory that records that there may be containers.
 const WORKING: &str = "/var/lib/heat-config/heat-config-docker-cmd";
 
-/// How long a question may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time limit for a query.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How many names are tried for a container.
-const NAMES: u32 = 100;
+/// The maximal number of names to try for a container.
+const MAX_NAMES: u32 = 100;
 
-/// Runs containers and commands in containers, in their order.
+/// Runs containers, and commands in containers, in order.
 pub(super) fn cmd(host: &Host, deployment: &Value) -> Result<Value> {
-    let mut ran = Caught::default();
-    // Containers go when the deployment has gone.
+    let mut ran = Captured::default();
+    // Containers are removed when the deployment is gone.
     if action(deployment) == "DELETE" {
         return Ok(report(deployment, None, &ran));
     }
@@ -47,13 +47,13 @@ pub(super) fn cmd(host: &Host, deployment: &Value) -> Result<Value> {
     let id = json::text(deployment, "id").unwrap_or_default();
     for (name, container) in all {
         let arguments = match json::text(container, "action").unwrap_or("run") {
-            "exec" => exec(container, |name| made_as(host, id, name)),
+            "exec" => exec(container, |name| actual_name(host, id, name)),
             _ => run(deployment, name, &free_name(host, id, name), container),
         };
         let program = program(host);
         host.info(format!("{program} {}: {name}", arguments.first().map_or("", String::as_str)));
         let mut command = process::program(host, program);
-        let one = process::caught(command.args(&arguments), None, limit(deployment))?;
+        let one = process::capture(command.args(&arguments), None, limit(deployment))?;
         ran.out.push_str(&one.out);
         ran.err.push_str(&one.err);
         let good = container["exit_codes"].as_array();
@@ -68,23 +68,23 @@ pub(super) fn cmd(host: &Host, deployment: &Value) -> Result<Value> {
     Ok(report(deployment, None, &ran))
 }
 
-/// Removes the containers of configurations that are deployed no more; then those that had to be called
-/// otherwise get the names that have become free.
+/// Removes the containers of configurations that are no longer deployed; then containers with alternative names get
+/// the names that have become free.
 pub(super) fn sweep(host: &Host, current: &BTreeSet<&str>) {
     let is_used = host.path_of("HEAT_DOCKER_CMD_WORKING", WORKING).exists();
     if current.is_empty() && !is_used {
         return;
     }
-    let ids = ["ps", "-a", "--filter", OURS, "--format", "{{.Label \"config_id\"}}"];
-    let ids = ask(host, &ids).unwrap_or_default();
+    let ids = ["ps", "-a", "--filter", MANAGED_LABEL, "--format", "{{.Label \"config_id\"}}"];
+    let ids = query(host, &ids).unwrap_or_default();
     let ids: BTreeSet<&str> = ids.split_whitespace().collect();
     for id in ids.difference(current) {
-        host.info(format!("nothing is deployed as {id} any more: its containers go"));
+        host.info(format!("{id} is no longer deployed: removing its containers"));
         let label = format!("label=config_id={id}");
-        let found = ask(host, &["ps", "-q", "-a", "--filter", OURS, "--filter", &label]);
+        let found = query(host, &["ps", "-q", "-a", "--filter", MANAGED_LABEL, "--filter", &label]);
         for container in found.unwrap_or_default().split_whitespace() {
-            if ask(host, &["rm", "-f", container]).is_none() {
-                host.error(format!("the container {container} cannot be removed"));
+            if query(host, &["rm", "-f", container]).is_none() {
+                host.error(format!("cannot remove the container {container}"));
             }
         }
     }
@@ -93,7 +93,7 @@ pub(super) fn sweep(host: &Host, current: &BTreeSet<&str>) {
 
 fn rename(host: &Host) {
     let all = ["ps", "-a", "--format", "{{.Names}} {{.Label \"container_name\"}}"];
-    let all = ask(host, &all).unwrap_or_default();
+    let all = query(host, &all).unwrap_or_default();
     let all: Vec<(&str, Option<&str>)> = all
         .lines()
         .filter_map(|line| {
@@ -106,42 +106,42 @@ fn rename(host: &Host) {
         all.iter().filter_map(|(name, wanted)| Some((*name, (*wanted)?))).collect();
     wanted.sort_unstable();
     for (name, wanted) in wanted.into_iter().filter(|(name, wanted)| name != wanted) {
-        if taken.insert(wanted) && ask(host, &["rename", name, wanted]).is_some() {
-            host.info(format!("the container {name} is called {wanted} from now on"));
+        if taken.insert(wanted) && query(host, &["rename", name, wanted]).is_some() {
+            host.info(format!("renamed the container {name} to {wanted}"));
         }
     }
 }
 
-/// The program that knows containers.
+/// Returns the container program.
 pub(super) fn program(host: &Host) -> &str {
     host.variable("HEAT_DOCKER_CMD").unwrap_or("docker")
 }
 
-/// What the program says to a question; nothing if it does not end well.
-fn ask(host: &Host, arguments: &[&str]) -> Option<String> {
+/// Returns the output of a query; `None` if it fails.
+fn query(host: &Host, arguments: &[&str]) -> Option<String> {
     let mut command = process::program(host, program(host));
-    let asked = process::caught(command.args(arguments), None, Some(PATIENCE));
-    asked.ok().filter(|caught| caught.status == 0).map(|caught| caught.out)
+    let asked = process::capture(command.args(arguments), None, Some(TIMEOUT));
+    asked.ok().filter(|output| output.status == 0).map(|output| output.out)
 }
 
-/// A name that no container has: its own, or that and something.
+/// Returns a free container name: the requested one, or that with a suffix.
 fn free_name(host: &Host, id: &str, name: &str) -> String {
-    let is_free = |name: &String| ask(host, &["inspect", "--format", "exists", name]).is_none();
-    let others = (1..NAMES).map(|number| {
+    let is_free = |name: &String| query(host, &["inspect", "--format", "exists", name]).is_none();
+    let others = (1..MAX_NAMES).map(|number| {
         let hash = Sha256::digest(format!("{id} {number}"));
-        let something: String = hash.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-        format!("{name}-{something}")
+        let suffix = hex::encode(&hash[..4]);
+        format!("{name}-{suffix}")
     });
-    // If all are taken, the program says so.
+    // If all names are taken, the program reports the conflict.
     std::iter::once(name.to_owned()).chain(others).find(is_free).unwrap_or_else(|| name.to_owned())
 }
 
-/// What a container of this deployment is called: it may have had to be called otherwise.
-fn made_as(host: &Host, id: &str, name: &str) -> String {
+/// Returns the actual name of a container of this deployment.
+fn actual_name(host: &Host, id: &str, name: &str) -> String {
     let (by_name, by_id) =
         (format!("label=container_name={name}"), format!("label=config_id={id}"));
     let question = ["ps", "-a", "--filter", &by_name, "--filter", &by_id, "--format", "{{.Names}}"];
-    let found = ask(host, &question).unwrap_or_default();
+    let found = query(host, &question).unwrap_or_default();
     found.split_whitespace().next().unwrap_or(name).to_owned()
 }
 
@@ -179,7 +179,7 @@ fn run(deployment: &Value, name: &str, unique: &str, container: &Value) -> Vec<S
     arguments
 }
 
-fn exec(container: &Value, made_as: impl Fn(&str) -> String) -> Vec<String> {
+fn exec(container: &Value, actual_name: impl Fn(&str) -> String) -> Vec<String> {
     let mut arguments = vec!["exec".to_owned()];
     if json::is_true(container.get("privileged")) {
         arguments.push("--privileged=true".into());
@@ -188,12 +188,12 @@ fn exec(container: &Value, made_as: impl Fn(&str) -> String) -> Vec<String> {
         arguments.push(format!("--user={user}"));
     }
     let mut words = words(container.get("command")).into_iter();
-    arguments.extend(words.next().map(|name| made_as(&name)));
+    arguments.extend(words.next().map(|name| actual_name(&name)));
     arguments.extend(words);
     arguments
 }
 
-/// A list of texts, or a text alone; the members of a map as they are assigned.
+/// Returns a list of texts, from a list, a single text, or the assignments of a map.
 fn texts(value: Option<&Value>) -> Vec<String> {
     match value {
         Some(Value::Array(items)) => items.iter().map(json::plain).collect(),
@@ -205,7 +205,7 @@ fn texts(value: Option<&Value>) -> Vec<String> {
     }
 }
 
-/// The words of a command.
+/// Splits a command into words.
 fn words(command: Option<&Value>) -> Vec<String> {
     match command {
         Some(Value::String(text)) => text.split_whitespace().map(str::to_owned).collect(),
@@ -213,9 +213,9 @@ fn words(command: Option<&Value>) -> Vec<String> {
     }
 }
 
-/// A tool that is no more.
+/// Rejects a group whose program no longer exists.
 pub(super) fn atomic(_: &Host, _: &Value) -> Result<Value> {
-    Err(Problem::new("the group atomic is no longer carried out: use docker-cmd instead"))
+    Err(GuestError::new("the group atomic is no longer supported: use docker-cmd instead"))
 }
 
 fn map(deployment: &Value) -> Result<Value> {
@@ -228,7 +228,7 @@ fn map(deployment: &Value) -> Result<Value> {
     if config.is_object() {
         Ok(config)
     } else {
-        Err(Problem::new("the configuration is no map of containers, and no JSON of one"))
+        Err(GuestError::new("the configuration is not a map of containers, nor JSON of one"))
     }
 }
 

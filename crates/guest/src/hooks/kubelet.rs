@@ -1,77 +1,77 @@
-//! Pods that a kubelet watches for: their manifests, and waiting for what comes of them.
+//! Pods for a standalone kubelet: their manifests, and waiting for their containers.
 
 use super::{action, docker, id, report};
+use crate::error::{GuestError, Result};
 use crate::files;
 use crate::host::Host;
 use crate::json::{self, Style};
-use crate::problem::{Problem, Result};
-use crate::process::{self, Caught};
+use crate::process::{self, Captured};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// How long images and containers are waited for, and how often it is looked, in seconds.
+/// The limits for images and containers and the interval of the checks, in seconds.
 const IMAGES: (&str, u64) = ("images_timeout", 600);
 const CONTAINERS: (&str, u64) = ("containers_timeout", 120);
-const LOOK: (&str, u64) = ("poll_period", 5);
+const POLL: (&str, u64) = ("poll_period", 5);
 
-/// It is not looked more often.
-const LEAST: Duration = Duration::from_millis(20);
+/// The minimal interval.
+const MIN_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Leaves the manifest of a pod where a kubelet looks for it, and waits for its containers; on DELETE it goes.
+/// Writes the manifest of a pod for the kubelet and waits for its containers; on DELETE it is removed.
 pub(super) fn run(host: &Host, deployment: &Value) -> Result<Value> {
     let folder = manifests(host);
     files::private_folder(&folder)?;
     let path = folder.join(format!("{}.json", id(deployment)?));
     if action(deployment) == "DELETE" {
         files::remove(&path)?;
-        return Ok(report(deployment, None, &Caught::default()));
+        return Ok(report(deployment, None, &Captured::default()));
     }
     let text = match &deployment["config"] {
         Value::String(text) => text.clone(),
         config => json::print(config, Style::Indented(2)),
     };
     files::write(&path, text.as_bytes(), 0o600)?;
-    let mut ran = Caught::default();
-    if let Err(problem) = wait(host, deployment, &mut ran) {
+    let mut ran = Captured::default();
+    if let Err(error) = wait(host, deployment, &mut ran) {
         ran.status = 1;
-        ran.err.push_str(&format!("{problem}\n"));
+        ran.err.push_str(&format!("{error}\n"));
     }
     Ok(report(deployment, None, &ran))
 }
 
-/// Removes the manifests of pods that are deployed no more.
+/// Removes the manifests of pods that are no longer deployed.
 pub(super) fn sweep(host: &Host, current: &BTreeSet<&str>) {
     let folder = manifests(host);
     for name in files::names(&folder) {
         let id = name.strip_suffix(".json").filter(|id| !current.contains(id));
         let Some(id) = id else { continue };
-        host.info(format!("nothing is deployed as {id} any more: its manifest goes"));
-        if let Err(problem) = files::remove(&folder.join(&name)) {
-            host.error(problem.to_string());
+        host.info(format!("{id} is no longer deployed: removing its manifest"));
+        if let Err(error) = files::remove(&folder.join(&name)) {
+            host.error(error.to_string());
         }
     }
 }
 
 fn manifests(host: &Host) -> PathBuf {
-    let usual = "/var/lib/heat-config/heat-config-kubelet/kubelet-manifests";
-    host.path_of("HEAT_KUBELET_MANIFESTS", usual)
+    let default = "/var/lib/heat-config/heat-config-kubelet/kubelet-manifests";
+    host.path_of("HEAT_KUBELET_MANIFESTS", default)
 }
 
-/// A pod, as far as one has to know it to wait for it.
+/// The parts of a pod that are needed to wait for it.
 struct Pod {
-    /// What its name begins with, as the kubelet makes it of the deployment.
+    /// The prefix of its name, which the kubelet derives from the deployment.
     part: String,
-    /// Its own name, in newer manifests.
+    /// The name in newer manifests.
     name: Option<String>,
     images: Vec<String>,
     containers: Vec<String>,
 }
 
 impl Pod {
-    /// The pod of a deployment; nothing if its manifest is no JSON.
-    fn of(deployment: &Value) -> Option<Pod> {
+    /// Parses the pod of a deployment; `None` if its manifest is not JSON.
+    fn parse(deployment: &Value) -> Option<Pod> {
         let config: Value = match &deployment["config"] {
             Value::String(text) => serde_json::from_str(text).ok()?,
             config => config.clone(),
@@ -90,7 +90,7 @@ impl Pod {
         })
     }
 
-    /// Whether a container that runs is one of the pod's: `k8s_NAME.12345678_POD…`, or `k8s_NAME_POD_…`.
+    /// Reports whether a running container belongs to the pod: `k8s_NAME.12345678_POD…` or `k8s_NAME_POD_…`.
     fn has(&self, container: &str, running: &str) -> bool {
         let rest = running.trim_start_matches('/').strip_prefix("k8s_");
         let Some(rest) = rest.and_then(|rest| rest.strip_prefix(container)) else { return false };
@@ -105,15 +105,15 @@ impl Pod {
     }
 }
 
-fn wait(host: &Host, deployment: &Value, ran: &mut Caught) -> Result<()> {
-    let Some(pod) = Pod::of(deployment) else {
+fn wait(host: &Host, deployment: &Value, ran: &mut Captured) -> Result<()> {
+    let Some(pod) = Pod::parse(deployment) else {
         ran.out.push_str("The manifest is no JSON: its containers are not waited for.\n");
         return Ok(());
     };
-    let seconds = |(name, usual): (&str, u64)| {
-        deployment["options"].get(name).and_then(Value::as_u64).unwrap_or(usual)
+    let seconds = |(name, default): (&str, u64)| {
+        deployment["options"].get(name).and_then(Value::as_u64).unwrap_or(default)
     };
-    let look = Duration::from_secs(seconds(LOOK)).max(LEAST);
+    let interval = Duration::from_secs(seconds(POLL)).max(MIN_POLL_INTERVAL);
     let is_there = |image: &str, known: &str| {
         if image.contains(':') {
             known.starts_with(image)
@@ -124,19 +124,19 @@ fn wait(host: &Host, deployment: &Value, ran: &mut Caught) -> Result<()> {
     let images = ["images", "--format", "{{.Repository}}:{{.Tag}}"];
     let running = ["ps", "--format", "{{.Names}}"];
     let has = |container: &str, running: &str| pod.has(container, running);
-    until(host, &images, ("images", &pod.images), is_there, (seconds(IMAGES), look), ran)?;
+    wait_until(host, &images, ("images", &pod.images), is_there, (seconds(IMAGES), interval), ran)?;
     let containers = ("containers", &pod.containers[..]);
-    until(host, &running, containers, has, (seconds(CONTAINERS), look), ran)
+    wait_until(host, &running, containers, has, (seconds(CONTAINERS), interval), ran)
 }
 
-/// Asks again and again until all that is wanted is there. What has no time is not waited for.
-fn until(
+/// Repeats a query until all wanted names are present. With a limit of zero it does not wait.
+fn wait_until(
     host: &Host,
     question: &[&str],
     (what, wanted): (&str, &[String]),
     is: impl Fn(&str, &str) -> bool,
-    (seconds, look): (u64, Duration),
-    ran: &mut Caught,
+    (seconds, interval): (u64, Duration),
+    ran: &mut Captured,
 ) -> Result<()> {
     let mut missing: BTreeSet<&str> = wanted.iter().map(String::as_str).collect();
     let listed = |all: &BTreeSet<&str>| all.iter().copied().collect::<Vec<_>>().join(", ");
@@ -148,9 +148,9 @@ fn until(
     let limit = Duration::from_secs(seconds);
     loop {
         let mut command = process::program(host, docker::program(host));
-        let asked = process::caught(command.args(question), None, Some(limit))?;
-        if asked.status == 0 {
-            for known in asked.out.lines().map(str::trim) {
+        let output = process::capture(command.args(question), None, Some(limit))?;
+        if output.status == 0 {
+            for known in output.out.lines().map(str::trim) {
                 missing.retain(|wanted| {
                     let is_it = is(wanted, known);
                     if is_it {
@@ -163,21 +163,21 @@ fn until(
         if missing.is_empty() {
             return Ok(());
         }
-        if started.elapsed() + look > limit {
-            let said = match asked.status {
+        if started.elapsed() + interval > limit {
+            let reason = match output.status {
                 0 => String::new(),
                 status => format!(
-                    " ({} ended with {status}: {})",
+                    " ({} exited with status {status}: {})",
                     docker::program(host),
-                    asked.err.trim()
+                    output.err.trim()
                 ),
             };
             let missing = listed(&missing);
-            return Err(Problem::new(format!(
-                "Timed out after {seconds} seconds waiting for {what}: {missing}{said}"
+            return Err(GuestError::new(format!(
+                "Timed out after {seconds} seconds waiting for {what}: {missing}{reason}"
             )));
         }
-        std::thread::sleep(look);
+        std::thread::sleep(interval);
     }
 }
 
@@ -190,7 +190,7 @@ mod tests {
     fn containers_are_known_by_older_and_newer_names() {
         let deployment = json!({"id": "12345678-9abc-def0-1234", "config": {"metadata": {"name": "pod"},
             "spec": {"containers": [{"name": "web", "image": "nginx"}]}}});
-        let pod = Pod::of(&deployment).unwrap();
+        let pod = Pod::parse(&deployment).unwrap();
         assert_eq!(
             (pod.part.as_str(), &*pod.images),
             ("123456789abcdef", &["nginx".to_owned()][..])

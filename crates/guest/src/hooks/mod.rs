@@ -1,10 +1,10 @@
-//! Hooks: what carries deployments of a group out. Each takes a deployment and gives what is to be signalled.
+//! Hooks, which run the deployments of a group. A hook takes a deployment and returns the signal.
 
 mod ansible;
 mod chef;
 mod compose;
+mod data_files;
 mod docker;
-mod files_of;
 mod kubelet;
 mod puppet;
 mod salt;
@@ -12,15 +12,15 @@ mod script;
 mod tools;
 
 use crate::deploy::plan::{self, Deployment};
+use crate::error::{GuestError, Result};
 use crate::files;
 use crate::host::Host;
-use crate::problem::{Problem, Result};
-use crate::process::Caught;
+use crate::process::Captured;
 use serde_json::{Map, Value};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// What carries deployments out.
+/// A hook.
 pub(crate) type Hook = fn(&Host, &Value) -> Result<Value>;
 
 /// Every hook, by the name of its group.
@@ -32,15 +32,15 @@ const HOOKS: &[(&str, Hook)] = &[
     ("chef", chef::run),
     ("docker-cmd", docker::cmd),
     ("docker-compose", compose::run),
-    ("hiera", files_of::hiera),
-    ("json-file", files_of::json_file),
+    ("hiera", data_files::hiera),
+    ("json-file", data_files::json_file),
     ("kubelet", kubelet::run),
     ("puppet", puppet::run),
     ("salt", salt::run),
     ("script", script::run),
 ];
 
-/// The hook of a name.
+/// Finds a hook by name.
 pub(crate) fn find(name: &str) -> Option<Hook> {
     HOOKS.iter().find(|(known, _)| *known == name).map(|(_, hook)| *hook)
 }
@@ -50,11 +50,11 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     HOOKS.iter().map(|(name, _)| *name)
 }
 
-/// A hook as a program of its own: the deployment is on standard input, the report goes to standard output.
+/// Runs a hook as a program: the deployment is on standard input, the report goes to standard output.
 pub(crate) fn main(host: &Host, name: &str) -> i32 {
     let Some(hook) = find(name) else {
         let known = names().collect::<Vec<_>>().join(", ");
-        host.error(format!("there is no hook {name:?}; there are {known}"));
+        host.error(format!("unknown hook {name:?}; known hooks: {known}"));
         return 2;
     };
     let mut text = String::new();
@@ -62,20 +62,20 @@ pub(crate) fn main(host: &Host, name: &str) -> i32 {
     let deployment = read.and_then(|_| {
         serde_json::from_str::<Value>(&text).map_err(|error| format!("standard input: {error}"))
     });
-    let report = deployment.map_err(Problem::new).and_then(|deployment| hook(host, &deployment));
+    let report = deployment.map_err(GuestError::new).and_then(|deployment| hook(host, &deployment));
     match report {
         Ok(report) => {
             host.print_part(&report.to_string());
             0
         }
-        Err(problem) => {
-            host.error(problem.to_string());
+        Err(error) => {
+            host.error(error.to_string());
             1
         }
     }
 }
 
-/// Removes what was left of deployments that are not there any more: these are all that are.
+/// Removes the remains of deployments that are gone; `current` must be complete.
 pub(crate) fn sweep(host: &Host, current: &[Deployment]) {
     let of = |hook: &'static str| current.iter().filter(move |it| it.hook == hook);
     let ids = |hook: &'static str| of(hook).map(|it| it.id.as_str()).collect();
@@ -86,38 +86,38 @@ pub(crate) fn sweep(host: &Host, current: &[Deployment]) {
     compose::sweep(host, &names.collect());
 }
 
-/// The id of a deployment, which becomes part of the names of files.
+/// Returns the id of a deployment, which becomes part of file names.
 fn id(deployment: &Value) -> Result<&str> {
     let id = crate::json::text(deployment, "id");
     let id = id.filter(|id| files::inside(Path::new("/"), id).is_ok());
-    id.ok_or_else(|| Problem::new("the deployment has no id that can be the name of a file"))
+    id.ok_or_else(|| GuestError::new("the deployment has no id that is a valid file name"))
 }
 
-/// A folder of a hook, private.
-fn folder(host: &Host, variable: &str, usual: &str) -> Result<PathBuf> {
-    let folder = host.path_of(variable, usual);
+/// Creates the private directory of a hook.
+fn folder(host: &Host, variable: &str, default: &str) -> Result<PathBuf> {
+    let folder = host.path_of(variable, default);
     files::private_folder(&folder)?;
     Ok(folder)
 }
 
-/// Where the outputs of a deployment are to be left: in files whose names begin with this.
+/// Returns the prefix of the files for the outputs of a deployment.
 fn outputs_path(host: &Host, variable: &str, hook: &str, id: &str) -> Result<PathBuf> {
-    let usual = format!("/var/run/heat-config/heat-config-{hook}");
-    Ok(folder(host, variable, &usual)?.join(id))
+    let default = format!("/var/run/heat-config/heat-config-{hook}");
+    Ok(folder(host, variable, &default)?.join(id))
 }
 
-/// The configuration as text.
+/// Returns the configuration as text.
 fn config(deployment: &Value) -> String {
     crate::json::plain(&deployment["config"])
 }
 
-/// An option as text.
+/// Returns an option as text.
 fn option<'d>(deployment: &'d Value, name: &str) -> Option<&'d str> {
     crate::json::text(&deployment["options"], name).filter(|it| !it.is_empty())
 }
 
-/// What is reported of a program that ran: its outputs, what it printed, its status.
-fn report(deployment: &Value, outputs: Option<&Path>, ran: &Caught) -> Value {
+/// Builds the report of a program: its outputs, what it printed, and its status.
+fn report(deployment: &Value, outputs: Option<&Path>, ran: &Captured) -> Value {
     let mut report = Map::new();
     for output in deployment["outputs"].as_array().into_iter().flatten() {
         let (Some(name), Some(path)) = (crate::json::text(output, "name"), outputs) else {
@@ -125,7 +125,7 @@ fn report(deployment: &Value, outputs: Option<&Path>, ran: &Caught) -> Value {
         };
         let mut file = path.as_os_str().to_owned();
         file.push(format!(".{name}"));
-        // A name is part of a template: it must not lead anywhere else.
+        // A name is part of a path and must not leave the directory.
         if name.contains('/') {
             continue;
         }
@@ -139,13 +139,13 @@ fn report(deployment: &Value, outputs: Option<&Path>, ran: &Caught) -> Value {
     Value::Object(report)
 }
 
-/// The time that a deployment may take.
+/// Returns the time limit of a deployment.
 fn limit(deployment: &Value) -> Option<std::time::Duration> {
     let seconds = deployment["options"].get("timeout").and_then(Value::as_u64)?;
     Some(std::time::Duration::from_secs(seconds))
 }
 
-/// The action that a deployment is for.
+/// Returns the action of a deployment.
 fn action(deployment: &Value) -> String {
     plan::input(deployment, "deploy_action").unwrap_or_default()
 }

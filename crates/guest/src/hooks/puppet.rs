@@ -1,18 +1,18 @@
-//! Manifests for Puppet.
+//! Puppet manifests.
 
 use super::{config, folder, id, limit, option, outputs_path, report};
 use crate::deploy::plan;
+use crate::error::Result;
 use crate::files;
 use crate::host::Host;
 use crate::json::{self, Style};
-use crate::problem::Result;
 use crate::process;
 use serde_json::{Map, Value};
 
 pub(super) fn run(host: &Host, deployment: &Value) -> Result<Value> {
     let id = id(deployment)?;
-    let usual = "/var/lib/heat-config/heat-config-puppet";
-    let working = folder(host, "HEAT_PUPPET_WORKING", usual)?;
+    let default = "/var/lib/heat-config/heat-config-puppet";
+    let working = folder(host, "HEAT_PUPPET_WORKING", default)?;
     let outputs = outputs_path(host, "HEAT_PUPPET_OUTPUTS", "puppet", id)?;
     let options = &deployment["options"];
     let is_set = |name: &str| json::is_true(options.get(name));
@@ -55,17 +55,17 @@ pub(super) fn run(host: &Host, deployment: &Value) -> Result<Value> {
         }
     }
     command.arg(&manifest);
-    let mut ran = process::caught(&mut command, None, limit(deployment))?;
+    let mut ran = process::capture(&mut command, None, limit(deployment))?;
     keep(host, deployment, id, &ran)?;
     if ran.status == 2 {
-        // It changed something, and that went well.
+        // Status 2 means that Puppet has changed something successfully.
         ran.status = 0;
     }
     Ok(report(deployment, Some(&outputs), &ran))
 }
 
-/// Keeps what was printed.
-fn keep(host: &Host, deployment: &Value, id: &str, ran: &process::Caught) -> Result<()> {
+/// Stores the output.
+fn keep(host: &Host, deployment: &Value, id: &str, ran: &process::Captured) -> Result<()> {
     let folder = host.path_of("HEAT_PUPPET_LOGDIR", "/var/run/heat-config/deployed");
     files::private_folder(&folder)?;
     let time = json::text(deployment, "creation_time").unwrap_or("unknown").replace('/', "-");
@@ -78,6 +78,6 @@ fn keep(host: &Host, deployment: &Value, id: &str, ran: &process::Caught) -> Res
 
 fn fqdn(host: &Host) -> Option<String> {
     let mut command = process::program(host, "hostname");
-    let caught = process::caught(command.arg("-f"), None, None).ok()?;
-    Some(caught.out.trim().to_owned()).filter(|name| !name.is_empty())
+    let output = process::capture(command.arg("-f"), None, None).ok()?;
+    Some(output.out.trim().to_owned()).filter(|name| !name.is_empty())
 }

@@ -1,11 +1,11 @@
-//! States for Salt, applied without a master.
+//! Salt states, applied without a master.
 
 use super::{id, limit, report};
 use crate::deploy::plan;
+use crate::error::Result;
 use crate::files;
 use crate::host::Host;
 use crate::json;
-use crate::problem::Result;
 use crate::process;
 use serde_json::{Map, Value};
 
@@ -13,7 +13,7 @@ pub(super) fn run(host: &Host, deployment: &Value) -> Result<Value> {
     let id = id(deployment)?;
     let working =
         super::folder(host, "HEAT_SALT_WORKING", "/var/lib/heat-config/heat-config-salt")?;
-    // JSON is YAML, so a map needs no other form.
+    // JSON is YAML, so a map needs no conversion.
     let states = json::plain(&deployment["config"]);
     files::write(&working.join(format!("{id}.sls")), states.as_bytes(), 0o600)?;
     let values: Map<String, Value> = plan::inputs(deployment)
@@ -36,6 +36,6 @@ pub(super) fn run(host: &Host, deployment: &Value) -> Result<Value> {
     let mut command = process::program(host, "salt-call");
     command.args(["--local", "--retcode-passthrough", "--out=yaml", "--config-dir"]);
     command.arg(&folder).args(["state.sls", id]);
-    let ran = process::caught(&mut command, None, limit(deployment))?;
+    let ran = process::capture(&mut command, None, limit(deployment))?;
     Ok(report(deployment, None, &ran))
 }

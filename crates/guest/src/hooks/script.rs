@@ -1,15 +1,15 @@
-//! Scripts: the configuration is run, its inputs are variables.
+//! Scripts: the configuration is executed with its inputs as environment variables.
 
 use super::{config, folder, id, limit, outputs_path, report};
 use crate::deploy::plan;
+use crate::error::Result;
 use crate::files;
 use crate::host::Host;
 use crate::json;
-use crate::problem::Result;
 use crate::process;
 use serde_json::Value;
 
-/// Variables that change how every program runs: somebody may not have meant that.
+/// Variables that affect every program; an input with such a name may be a mistake.
 const SURPRISING: [&str; 4] = ["PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "IFS"];
 
 pub(super) fn run(host: &Host, deployment: &Value) -> Result<Value> {
@@ -22,22 +22,22 @@ pub(super) fn run(host: &Host, deployment: &Value) -> Result<Value> {
     command.current_dir(&working);
     for (name, value) in plan::inputs(deployment) {
         if name.is_empty() || name.contains(['=', '\0']) {
-            host.warn(format!("input {name:?} cannot be a variable"));
+            host.warn(format!("input {name:?} is not a valid environment variable name"));
             continue;
         }
         if SURPRISING.contains(&name) {
-            host.warn(format!("input {name} takes the place of a variable of the system"));
+            host.warn(format!("input {name} overrides an environment variable of the system"));
         }
-        // Variables end where a zero is.
+        // A variable cannot contain a zero byte.
         command.env(name, json::plain(value).replace('\0', ""));
     }
     command.env("heat_outputs_path", &outputs);
-    let ran = match process::caught(&mut command, None, limit(deployment)) {
+    let ran = match process::capture(&mut command, None, limit(deployment)) {
         Ok(ran) => ran,
-        // A text without a first line that says how to run it is for the shell, as others run it.
-        Err(problem) if config(deployment).starts_with("#!") => {
-            let err = format!("{problem}\n");
-            process::Caught { status: 127, out: String::new(), err }
+        // A text without a shebang line is run by the shell.
+        Err(error) if config(deployment).starts_with("#!") => {
+            let err = format!("{error}\n");
+            process::Captured { status: 127, out: String::new(), err }
         }
         Err(_) => {
             let mut shell = process::program(host, "/bin/sh");
@@ -51,7 +51,7 @@ pub(super) fn run(host: &Host, deployment: &Value) -> Result<Value> {
                     shell.env(name, value);
                 }
             }
-            process::caught(&mut shell, None, limit(deployment))?
+            process::capture(&mut shell, None, limit(deployment))?
         }
     };
     Ok(report(deployment, Some(&outputs), &ran))

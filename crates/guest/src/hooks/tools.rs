@@ -1,9 +1,9 @@
-//! Hooks that call another of our tools.
+//! Hooks that call another tool of this program.
 
 use super::report;
+use crate::error::Result;
 use crate::files;
 use crate::host::Host;
-use crate::problem::Result;
 use crate::process;
 use serde_json::{Value, json};
 
@@ -27,8 +27,8 @@ pub(super) fn cfn_init(host: &Host, deployment: &Value) -> Result<Value> {
     Ok(report(deployment, None, &ran))
 }
 
-/// Runs what a variable names, or this program as another tool.
-fn called(host: &Host, variable: &str, tool: &str) -> Result<process::Caught> {
+/// Runs the program that a variable names, or this program as another tool.
+fn called(host: &Host, variable: &str, tool: &str) -> Result<process::Captured> {
     let mut command = match host.variable(variable) {
         Some(other) => process::shell(host, other),
         None => {
@@ -39,5 +39,5 @@ fn called(host: &Host, variable: &str, tool: &str) -> Result<process::Caught> {
             command
         }
     };
-    process::caught(&mut command, None, None)
+    process::capture(&mut command, None, None)
 }

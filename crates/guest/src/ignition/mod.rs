@@ -1,60 +1,60 @@
-//! Ignition's configurations, for images without Ignition: files, directories, links, users with their keys, units.
+//! Ignition configurations, for images without Ignition: files, directories, links, users with their keys, units.
 //!
-//! What is asked for is done once more each time without harm, and nothing of it outside of the root: also not
-//! by way of a link that leads out of it. What cannot be done is said, and the rest is done.
+//! Applying a configuration again is harmless, and nothing outside of the root is touched, not even through a
+//! symlink. A step that fails is reported, and the others are applied.
 
 mod contents;
 mod plan;
 mod units;
 
+use crate::error::{GuestError, Result};
 use crate::files;
 use crate::host::Host;
-use crate::problem::{Problem, Result};
 use crate::process;
 use crate::users;
-use plan::{At, Plan, Source, Step, User};
+use plan::{FileTarget, Plan, Source, Step, User};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::{Component, Path, PathBuf};
 
-/// How deep configurations may name others, and how many there may be in all.
-const DEPTH: usize = 5;
-const CONFIGS: usize = 20;
+/// The maximal depth of nested configurations, and their maximal number.
+const MAX_DEPTH: usize = 5;
+const MAX_CONFIGS: usize = 20;
 
-/// The configuration in user data, if it is one.
-pub(crate) fn recognise(text: &[u8]) -> Option<Value> {
-    plan::recognise(text)
+/// Parses the configuration in user data, if it is one.
+pub(crate) fn parse_config(text: &[u8]) -> Option<Value> {
+    plan::parse_config(text)
 }
 
-/// Does what a configuration asks for; gives an exit status.
+/// Applies a configuration; returns the exit status.
 pub(crate) fn apply(host: &Host, config: &Value) -> i32 {
-    let mut left = CONFIGS;
-    let failed = apply_one(host, config, DEPTH, &mut left);
+    let mut remaining = MAX_CONFIGS;
+    let failed = apply_one(host, config, MAX_DEPTH, &mut remaining);
     i32::from(failed > 0)
 }
 
-/// Gives how much could not be done.
-fn apply_one(host: &Host, config: &Value, depth: usize, left: &mut usize) -> usize {
-    let plan = match plan::read(config) {
+/// Applies one configuration; returns the number of failures.
+fn apply_one(host: &Host, config: &Value, depth: usize, remaining: &mut usize) -> usize {
+    let plan = match plan::plan(config) {
         Ok(plan) => plan,
-        Err(problem) => {
-            host.error(problem.to_string());
+        Err(error) => {
+            host.error(error.to_string());
             return 1;
         }
     };
-    for section in &plan.passed_over {
-        host.warn(format!("Ignition: {section} is passed over: nothing of that is done here"));
+    for section in &plan.unsupported {
+        host.warn(format!("Ignition: ignoring {section}, which is not supported"));
     }
-    let others = plan.before.iter().chain(&plan.instead);
-    let mut failed: usize = others.map(|source| apply_other(host, source, depth, left)).sum();
-    if plan.instead.is_some() {
+    let others = plan.before.iter().chain(&plan.replacement);
+    let mut failed: usize = others.map(|source| apply_other(host, source, depth, remaining)).sum();
+    if plan.replacement.is_some() {
         return failed;
     }
     let Plan { steps, .. } = plan;
     for step in &steps {
-        if let Err(problem) = carry_out(host, step) {
-            host.error(format!("Ignition: {problem}"));
+        if let Err(error) = apply_step(host, step) {
+            host.error(format!("Ignition: {error}"));
             failed += 1;
         }
     }
@@ -66,26 +66,28 @@ fn apply_one(host: &Host, config: &Value, depth: usize, left: &mut usize) -> usi
     failed
 }
 
-/// Applies a configuration that another names.
-fn apply_other(host: &Host, source: &Source, depth: usize, left: &mut usize) -> usize {
-    let read = match (depth.checked_sub(1), left.checked_sub(1)) {
-        (Some(depth), Some(fewer)) => {
-            *left = fewer;
-            let text = contents::of(host, source);
+/// Applies a configuration that another one refers to.
+fn apply_other(host: &Host, source: &Source, depth: usize, remaining: &mut usize) -> usize {
+    let read = match (depth.checked_sub(1), remaining.checked_sub(1)) {
+        (Some(depth), Some(rest)) => {
+            *remaining = rest;
+            let text = contents::load(host, source);
             let config = text.and_then(|text| {
-                plan::recognise(&text).ok_or_else(|| Problem::new("what is named is no Ignition"))
+                plan::parse_config(&text).ok_or_else(|| {
+                    GuestError::new("the referenced file is not an Ignition configuration")
+                })
             });
-            config.map(|config| apply_one(host, &config, depth, left))
+            config.map(|config| apply_one(host, &config, depth, remaining))
         }
-        _ => Err(Problem::new("too many configurations name others")),
+        _ => Err(GuestError::new("too many nested configurations")),
     };
-    read.unwrap_or_else(|problem| {
-        host.error(format!("Ignition: {problem}"));
+    read.unwrap_or_else(|error| {
+        host.error(format!("Ignition: {error}"));
         1
     })
 }
 
-fn carry_out(host: &Host, step: &Step) -> Result<()> {
+fn apply_step(host: &Host, step: &Step) -> Result<()> {
     match step {
         Step::Group { name, gid, is_system } => {
             let mut flags: Vec<String> = gid.iter().map(|gid| format!("--gid={gid}")).collect();
@@ -94,137 +96,150 @@ fn carry_out(host: &Host, step: &Step) -> Result<()> {
             if is_there { Ok(()) } else { administer(host, "groupadd", &flags, name) }
         }
         Step::User(user) => add_user(host, user),
-        Step::Directory { at } => directory(host, at),
-        Step::File { at, contents, more } => file(host, at, contents.as_ref(), more),
-        Step::Link { at, target, is_hard } => link(host, at, target, *is_hard),
+        Step::Directory { file } => write_directory(host, file),
+        Step::File { file, contents, more } => write_file(host, file, contents.as_ref(), more),
+        Step::Link { file, target, is_hard } => write_link(host, file, target, *is_hard),
         Step::Unit(unit) => units::write(host, unit),
         Step::Network { name, text } => units::write_network(host, name, text),
     }
 }
 
-// --- places ---
+// --- paths ---
 
-/// A place below the root: a whole path without a way up, and no link on the way that leads out.
-fn place(host: &Host, path: &str) -> Result<PathBuf> {
-    let told = Path::new(path);
+/// Resolves a path below the root: it must be absolute, without `..`, and no symlink on the way may leave the root.
+fn resolve_path(host: &Host, path: &str) -> Result<PathBuf> {
+    let requested = Path::new(path);
     let is_plain =
-        told.components().all(|it| matches!(it, Component::RootDir | Component::Normal(_)));
-    if !told.is_absolute() || !is_plain || told.file_name().is_none() || path.contains('\0') {
-        return Err(Problem::new(format!("{path:?} is no whole path of something")));
+        requested.components().all(|it| matches!(it, Component::RootDir | Component::Normal(_)));
+    if !requested.is_absolute()
+        || !is_plain
+        || requested.file_name().is_none()
+        || path.contains('\0')
+    {
+        return Err(GuestError::new(format!("{path:?} is not an absolute path of a file")));
     }
-    // Never what is below the root already: that would be a path of the system.
-    let below = host.path("/").join(told.strip_prefix("/").unwrap_or(told));
-    let root = fs::canonicalize(host.path("/")).map_err(|error| Problem::at(&below, error))?;
+    // A path that already begins with the root is not accepted as such, because it is a path of the system.
+    let below = host.path("/").join(requested.strip_prefix("/").unwrap_or(requested));
+    let root = fs::canonicalize(host.path("/")).map_err(|error| GuestError::at(&below, error))?;
     let mut known = below.parent();
     while let Some(folder) = known {
         if let Ok(real) = fs::canonicalize(folder) {
             return if real.starts_with(&root) {
                 Ok(below)
             } else {
-                Err(Problem::at(&below, "a link leads out of the root"))
+                Err(GuestError::at(&below, "a symlink leads out of the root"))
             };
         }
-        // A link that leads nowhere would be followed once there is something.
+        // A dangling symlink would be followed once its target exists.
         if folder.symlink_metadata().is_ok() {
-            return Err(Problem::at(folder, "it is a link that leads nowhere"));
+            return Err(GuestError::at(folder, "this is a dangling symlink"));
         }
         known = folder.parent();
     }
-    Err(Problem::at(&below, "the root is not there"))
+    Err(GuestError::at(&below, "the root does not exist"))
 }
 
-/// The folder that a place is in, made if it is not there.
+/// Creates the parent directory of a path.
 fn folder_of(path: &Path) -> Result<()> {
     path.parent().map_or(Ok(()), |folder| files::folder(folder, 0o755))
 }
 
-/// Whose something is, by numbers.
-fn owner(host: &Host, at: &At) -> Result<Option<(Option<u32>, Option<u32>)>> {
-    let unknown = |name: &String| Problem::new(format!("{}: there is no {name:?}", at.path));
-    let user = at.user.as_ref().map(|name| users::user(host, name).ok_or_else(|| unknown(name)));
-    let group = at.group.as_ref().map(|name| users::group(host, name).ok_or_else(|| unknown(name)));
+/// Returns the numeric owner and group.
+fn owner(host: &Host, file: &FileTarget) -> Result<Option<(Option<u32>, Option<u32>)>> {
+    let unknown = |name: &String| GuestError::new(format!("{}: unknown owner {name:?}", file.path));
+    let user = file.user.as_ref().map(|name| users::user(host, name).ok_or_else(|| unknown(name)));
+    let group =
+        file.group.as_ref().map(|name| users::group(host, name).ok_or_else(|| unknown(name)));
     let (user, group) = (user.transpose()?.map(|it| it.id), group.transpose()?);
     Ok((user.is_some() || group.is_some()).then_some((user, group)))
 }
 
-fn directory(host: &Host, at: &At) -> Result<()> {
-    let path = place(host, &at.path)?;
+fn write_directory(host: &Host, file: &FileTarget) -> Result<()> {
+    let path = resolve_path(host, &file.path)?;
     if path.symlink_metadata().is_ok_and(|it| !it.is_dir()) {
-        if at.may_overwrite {
+        if file.may_overwrite {
             files::remove(&path)?
         } else {
-            return Err(Problem::at(&path, "it is there already, and no directory"));
+            return Err(GuestError::at(&path, "exists and is not a directory"));
         }
     }
     files::folder(&path, 0o755)?;
-    if let Some(mode) = at.mode {
+    if let Some(mode) = file.mode {
         files::set_mode(&path, mode)?;
     }
-    if let Some((user, group)) = owner(host, at)? {
-        chown(&path, user, group).map_err(|error| Problem::at(&path, error))?;
+    if let Some((user, group)) = owner(host, file)? {
+        chown(&path, user, group).map_err(|error| GuestError::at(&path, error))?;
     }
     Ok(())
 }
 
-fn file(host: &Host, at: &At, contents: Option<&Source>, more: &[Source]) -> Result<()> {
-    let path = place(host, &at.path)?;
+fn write_file(
+    host: &Host,
+    file: &FileTarget,
+    contents: Option<&Source>,
+    more: &[Source],
+) -> Result<()> {
+    let path = resolve_path(host, &file.path)?;
     let known = path.symlink_metadata().ok();
     let known_mode = known.as_ref().map(|it| it.permissions().mode() & 0o7777);
     let before = match known {
         Some(it) if it.is_file() => {
-            Some(fs::read(&path).map_err(|error| Problem::at(&path, error))?)
+            Some(fs::read(&path).map_err(|error| GuestError::at(&path, error))?)
         }
-        Some(_) if !at.may_overwrite => {
-            return Err(Problem::at(&path, "it is there already, and no file"));
+        Some(_) if !file.may_overwrite => {
+            return Err(GuestError::at(&path, "exists and is not a file"));
         }
-        Some(it) if it.is_dir() => return Err(Problem::at(&path, "it is a directory")),
+        Some(it) if it.is_dir() => return Err(GuestError::at(&path, "is a directory")),
         _ => None,
     };
     let mut text = match contents {
         Some(source) => {
-            let text = contents::of(host, source)?;
-            // What was added before stands behind it.
+            let text = contents::load(host, source)?;
+            // The additions of an earlier run follow the contents.
             let is_same = |before: &Vec<u8>| {
                 if more.is_empty() { *before == text } else { before.starts_with(&text) }
             };
             let is_other = before.as_ref().is_some_and(|before| !is_same(before));
-            if is_other && !at.may_overwrite {
-                return Err(Problem::at(&path, "it is there already, and overwrite is not set"));
+            if is_other && !file.may_overwrite {
+                return Err(GuestError::at(&path, "exists, and overwrite is not set"));
             }
             text
         }
         None => before.unwrap_or_default(),
     };
     for source in more {
-        let addition = contents::of(host, source)?;
-        // Whoever does it again does not add it again.
+        let addition = contents::load(host, source)?;
+        // An addition that is already present is not repeated.
         if !text.ends_with(&addition) {
             text.extend(addition);
         }
     }
     folder_of(&path)?;
-    let mode = at.mode.or(known_mode.filter(|_| contents.is_none())).unwrap_or(0o644);
-    files::write_owned(&path, &text, mode, owner(host, at)?)
+    let mode = file.mode.or(known_mode.filter(|_| contents.is_none())).unwrap_or(0o644);
+    files::write_owned(&path, &text, mode, owner(host, file)?)
 }
 
-fn link(host: &Host, at: &At, target: &str, is_hard: bool) -> Result<()> {
-    let path = place(host, &at.path)?;
+fn write_link(host: &Host, file: &FileTarget, target: &str, is_hard: bool) -> Result<()> {
+    let path = resolve_path(host, &file.path)?;
     let known = path.symlink_metadata().ok();
     if fs::read_link(&path).is_ok_and(|known| known == Path::new(target)) && !is_hard {
         return Ok(());
     }
     match known {
-        Some(it) if it.is_dir() => return Err(Problem::at(&path, "it is a directory")),
-        Some(_) if !at.may_overwrite => {
-            return Err(Problem::at(&path, "it is there already, and overwrite is not set"));
+        Some(it) if it.is_dir() => return Err(GuestError::at(&path, "is a directory")),
+        Some(_) if !file.may_overwrite => {
+            return Err(GuestError::at(&path, "exists, and overwrite is not set"));
         }
         Some(_) => files::remove(&path)?,
         None => {}
     }
     folder_of(&path)?;
-    let made =
-        if is_hard { fs::hard_link(place(host, target)?, &path) } else { symlink(target, &path) };
-    made.map_err(|error| Problem::at(&path, error))
+    let made = if is_hard {
+        fs::hard_link(resolve_path(host, target)?, &path)
+    } else {
+        symlink(target, &path)
+    };
+    made.map_err(|error| GuestError::at(&path, error))
 }
 
 // --- users ---
@@ -244,7 +259,7 @@ fn add_user(host: &Host, user: &User) -> Result<()> {
         "root" => "/root".into(),
         name => format!("/home/{name}"),
     });
-    let path = place(host, &format!("{}/.ssh/authorized_keys", home.trim_end_matches('/')))?;
+    let path = resolve_path(host, &format!("{}/.ssh/authorized_keys", home.trim_end_matches('/')))?;
     let known = files::read(&path)?.unwrap_or_default();
     let mut text = known.clone();
     if !text.is_empty() && !text.ends_with('\n') {
@@ -258,42 +273,44 @@ fn add_user(host: &Host, user: &User) -> Result<()> {
         folder_of(folder)?;
         files::private_folder(folder)?;
         if let Some((user, group)) = owner {
-            chown(folder, user, group).map_err(|error| Problem::at(folder, error))?;
+            chown(folder, user, group).map_err(|error| GuestError::at(folder, error))?;
         }
     }
     files::write_owned(&path, text.as_bytes(), 0o600, owner)
 }
 
-/// Has a program of the system change its users. In a folder that plays a server that would change the system.
+/// Runs a program that manages users. Under another root it is not run, because it would change the host.
 fn administer(host: &Host, program: &str, flags: &[String], name: &str) -> Result<()> {
-    if !host.is_whole() {
-        host.warn(format!("Ignition: {program} {name} is not run: this is no whole system"));
+    if !host.is_system_root() {
+        host.warn(format!(
+            "Ignition: not running {program} {name}: the root is not that of the system"
+        ));
         return Ok(());
     }
     let mut command = process::program(host, program);
-    let caught = process::caught(command.args(flags).arg("--").arg(name), None, None)?;
-    match caught.status {
+    let output = process::capture(command.args(flags).arg("--").arg(name), None, None)?;
+    match output.status {
         0 => Ok(()),
-        status => Err(Problem::new(format!(
-            "{program} {name} ended with {status}: {}",
-            caught.err.trim()
+        status => Err(GuestError::new(format!(
+            "{program} {name} exited with status {status}: {}",
+            output.err.trim()
         ))),
     }
 }
 
 fn set_password(host: &Host, name: &str, hash: &str) -> Result<()> {
-    if !host.is_whole() {
+    if !host.is_system_root() {
         return Ok(());
     }
     if hash.contains(['\n', ':']) {
-        return Err(Problem::new(format!("the password of {name} is no hash")));
+        return Err(GuestError::new(format!("the password of {name} is not a hash")));
     }
-    // Not as an argument: everybody sees those.
+    // The hash is not an argument, because other users could read it.
     let line = format!("{name}:{hash}\n");
     let mut command = process::program(host, "chpasswd");
-    let caught = process::caught(command.arg("--encrypted"), Some(line.as_bytes()), None)?;
-    match caught.status {
+    let output = process::capture(command.arg("--encrypted"), Some(line.as_bytes()), None)?;
+    match output.status {
         0 => Ok(()),
-        status => Err(Problem::new(format!("chpasswd for {name} ended with {status}"))),
+        status => Err(GuestError::new(format!("chpasswd for {name} exited with status {status}"))),
     }
 }

@@ -1,36 +1,36 @@
-//! What an Ignition configuration asks for, as steps; decided from its text alone.
+//! The steps of an Ignition configuration, decided from its text alone.
 //!
-//! Versions 2 and 3 differ in where things stand and in what may be overwritten without a word.
+//! Versions 2 and 3 differ in the structure and in what may be overwritten.
 
+use crate::error::{GuestError, Result};
 use crate::json;
-use crate::problem::{Problem, Result};
 use serde_json::Value;
 
-/// More steps than this no configuration has.
-const MOST: usize = 10_000;
+/// The maximal number of steps.
+const MAX_STEPS: usize = 10_000;
 
-/// Sections of which something is done.
-const SECTIONS: [&str; 5] = ["ignition", "networkd", "passwd", "storage", "systemd"];
+/// The supported sections.
+const SUPPORTED_SECTIONS: [&str; 5] = ["ignition", "networkd", "passwd", "storage", "systemd"];
 
-/// Parts of sections of which something is done.
-const PARTS: [(&str, &[&str]); 4] = [
+/// The supported parts of sections.
+const SUPPORTED_PARTS: [(&str, &[&str]); 4] = [
     ("networkd", &["units"]),
     ("passwd", &["groups", "users"]),
     ("storage", &["directories", "files", "links"]),
     ("systemd", &["units"]),
 ];
 
-/// What is to be done.
+/// The plan for a configuration.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Plan {
     /// Configurations that are applied before this one.
     pub(super) before: Vec<Source>,
-    /// The configuration that is applied in the place of this one.
-    pub(super) instead: Option<Source>,
-    /// The steps, in their order.
+    /// The configuration that replaces this one.
+    pub(super) replacement: Option<Source>,
+    /// The steps, in order.
     pub(super) steps: Vec<Step>,
-    /// What is asked for and not done.
-    pub(super) passed_over: Vec<String>,
+    /// The unsupported parts.
+    pub(super) unsupported: Vec<String>,
 }
 
 /// A step.
@@ -38,16 +38,16 @@ pub(super) struct Plan {
 pub(super) enum Step {
     Group { name: String, gid: Option<String>, is_system: bool },
     User(User),
-    Directory { at: At },
-    File { at: At, contents: Option<Source>, more: Vec<Source> },
-    Link { at: At, target: String, is_hard: bool },
+    Directory { file: FileTarget },
+    File { file: FileTarget, contents: Option<Source>, more: Vec<Source> },
+    Link { file: FileTarget, target: String, is_hard: bool },
     Unit(Unit),
     Network { name: String, text: String },
 }
 
-/// Where something is to be, and whose.
+/// The path, the mode and the owner of a file.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct At {
+pub(super) struct FileTarget {
     pub(super) path: String,
     pub(super) mode: Option<u32>,
     pub(super) user: Option<String>,
@@ -55,7 +55,7 @@ pub(super) struct At {
     pub(super) may_overwrite: bool,
 }
 
-/// Where contents come from.
+/// The source of contents.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Source {
     pub(super) url: String,
@@ -63,18 +63,18 @@ pub(super) struct Source {
     pub(super) hash: Option<String>,
 }
 
-/// A user.
+/// A user account.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct User {
     pub(super) name: String,
     pub(super) home: Option<String>,
     pub(super) keys: Vec<String>,
     pub(super) password: Option<String>,
-    /// The flags of `useradd`.
+    /// The options of `useradd`.
     pub(super) flags: Vec<String>,
 }
 
-/// A unit of systemd.
+/// A systemd unit.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Unit {
     pub(super) name: String,
@@ -84,56 +84,57 @@ pub(super) struct Unit {
     pub(super) is_masked: bool,
 }
 
-/// Whether a text is an Ignition configuration: then it is that.
-pub(super) fn recognise(text: &[u8]) -> Option<Value> {
+/// Parses a text as an Ignition configuration; `None` if it is not one.
+pub(super) fn parse_config(text: &[u8]) -> Option<Value> {
     let config: Value = serde_json::from_slice(text).ok()?;
     json::text(&config["ignition"], "version")?;
     Some(config)
 }
 
-/// What a configuration asks for.
-pub(super) fn read(config: &Value) -> Result<Plan> {
+/// Plans the steps of a configuration.
+pub(super) fn plan(config: &Value) -> Result<Plan> {
     let version = json::text(&config["ignition"], "version").unwrap_or_default();
     let is_newer = match version.split('.').next() {
         Some("2") => false,
         Some("3") => true,
         _ => {
-            let said = format!("Ignition {version:?} is not known: 2 and 3 are");
-            return Err(Problem::new(said));
+            let message =
+                format!("unsupported Ignition version {version:?}: only 2 and 3 are supported");
+            return Err(GuestError::new(message));
         }
     };
-    let mut plan = Plan { passed_over: passed_over(config), ..Plan::default() };
+    let mut plan = Plan { unsupported: unsupported(config), ..Plan::default() };
     let others = &config["ignition"]["config"];
     for name in ["append", "merge"] {
         plan.before.extend(list(&others[name]).filter_map(source));
     }
-    plan.instead = source(&others["replace"]);
+    plan.replacement = source(&others["replace"]);
     let (storage, passwd) = (&config["storage"], &config["passwd"]);
     let steps = &mut plan.steps;
     steps.extend(list(&passwd["groups"]).filter_map(group));
     steps.extend(list(&passwd["users"]).filter_map(user).map(Step::User));
-    let at = |it: &Value| at(it, is_newer);
+    let target_of = |it: &Value| parse_target(it, is_newer);
     let directories = list(&storage["directories"]);
-    steps.extend(directories.filter_map(|it| Some(Step::Directory { at: at(it)? })));
-    steps.extend(list(&storage["files"]).filter_map(|it| file(it, at(it)?)));
+    steps.extend(directories.filter_map(|it| Some(Step::Directory { file: target_of(it)? })));
+    steps.extend(list(&storage["files"]).filter_map(|it| file_step(it, target_of(it)?)));
     steps.extend(list(&storage["links"]).filter_map(|it| {
         let target = json::text(it, "target")?.to_owned();
-        Some(Step::Link { at: at(it)?, target, is_hard: json::is_true(it.get("hard")) })
+        Some(Step::Link { file: target_of(it)?, target, is_hard: json::is_true(it.get("hard")) })
     }));
     steps.extend(list(&config["systemd"]["units"]).filter_map(unit).map(Step::Unit));
     steps.extend(list(&config["networkd"]["units"]).filter_map(|it| {
         let (name, text) = (json::text(it, "name")?, json::text(it, "contents")?);
         Some(Step::Network { name: name.to_owned(), text: text.to_owned() })
     }));
-    if plan.steps.len() > MOST {
-        Err(Problem::new(format!("an Ignition configuration has more than {MOST} steps")))
+    if plan.steps.len() > MAX_STEPS {
+        Err(GuestError::new(format!("an Ignition configuration has more than {MAX_STEPS} steps")))
     } else {
         Ok(plan)
     }
 }
 
-/// What is not looked at, by its place.
-fn passed_over(config: &Value) -> Vec<String> {
+/// Returns the paths of the unsupported parts.
+fn unsupported(config: &Value) -> Vec<String> {
     let keys = |value: &Value| -> Vec<String> {
         let members = value.as_object().into_iter().flatten();
         let is_empty = |value: &Value| match value {
@@ -144,8 +145,8 @@ fn passed_over(config: &Value) -> Vec<String> {
         members.filter(|(_, value)| !is_empty(value)).map(|(key, _)| key.clone()).collect()
     };
     let mut found = keys(config);
-    found.retain(|key| !SECTIONS.contains(&key.as_str()));
-    for (section, known) in PARTS {
+    found.retain(|key| !SUPPORTED_SECTIONS.contains(&key.as_str()));
+    for (section, known) in SUPPORTED_PARTS {
         let parts = keys(&config[section]).into_iter();
         let unknown = parts.filter(|part| !known.contains(&part.as_str()));
         found.extend(unknown.map(|part| format!("{section}.{part}")));
@@ -153,8 +154,8 @@ fn passed_over(config: &Value) -> Vec<String> {
     let known = ["config", "version"];
     let unknown = keys(&config["ignition"]).into_iter().filter(|it| !known.contains(&it.as_str()));
     found.extend(unknown.map(|part| format!("ignition.{part}")));
-    // Other file systems than the one we are on.
-    for kind in PARTS[2].1 {
+    // File systems other than the root are not supported.
+    for kind in SUPPORTED_PARTS[2].1 {
         let all = list(&config["storage"][*kind]);
         let others = all.filter_map(|it| json::text(it, "filesystem")).filter(|it| *it != "root");
         found.extend(others.map(|name| format!("storage.{kind} on {name}")));
@@ -174,8 +175,8 @@ fn source(value: &Value) -> Option<Source> {
     })
 }
 
-/// Where something is to be; nothing if it is on another file system.
-fn at(value: &Value, is_newer: bool) -> Option<At> {
+/// Parses the path and the attributes; `None` for another file system.
+fn parse_target(value: &Value, is_newer: bool) -> Option<FileTarget> {
     if json::text(value, "filesystem").is_some_and(|name| name != "root") {
         return None;
     }
@@ -185,7 +186,7 @@ fn at(value: &Value, is_newer: bool) -> Option<At> {
         id.map(json::plain).or_else(|| json::text(whose, "name").map(str::to_owned))
     };
     let mode = value.get("mode").and_then(Value::as_u64).and_then(|it| u32::try_from(it).ok());
-    Some(At {
+    Some(FileTarget {
         path: json::text(value, "path")?.to_owned(),
         mode: mode.map(|mode| mode & 0o7777),
         user: whose("user"),
@@ -194,16 +195,16 @@ fn at(value: &Value, is_newer: bool) -> Option<At> {
     })
 }
 
-fn file(value: &Value, at: At) -> Option<Step> {
+fn file_step(value: &Value, file: FileTarget) -> Option<Step> {
     let contents = source(&value["contents"]);
     Some(match value.get("append") {
-        // The older way to say it.
+        // The older form of the option.
         Some(Value::Bool(true)) => {
-            Step::File { at, contents: None, more: contents.into_iter().collect() }
+            Step::File { file, contents: None, more: contents.into_iter().collect() }
         }
         more => {
             let more = more.into_iter().flat_map(list).filter_map(source).collect();
-            Step::File { at, contents, more }
+            Step::File { file, contents, more }
         }
     })
 }
@@ -216,7 +217,7 @@ fn group(value: &Value) -> Option<Step> {
     })
 }
 
-/// A name that can be an argument, and part of a path.
+/// Returns a name that is safe as an argument and as part of a path.
 fn name_of(value: &Value) -> Option<String> {
     let name = json::text(value, "name")?;
     let is_plain = !name.is_empty()
@@ -252,7 +253,7 @@ fn user(value: &Value) -> Option<User> {
     Some(User {
         name: name_of(value)?,
         home: text("homeDir"),
-        // A key is a line.
+        // Every key is a line.
         keys: keys.flat_map(str::lines).map(str::to_owned).filter(|it| !it.is_empty()).collect(),
         password: text("passwordHash"),
         flags,
@@ -282,22 +283,24 @@ mod tests {
         let config = json!({"ignition": {"version": "3.4.0", "timeouts": {"httpTotal": 3}, "security": {}},
             "kernelArguments": {"shouldExist": ["x"]}, "passwd": {"users": []},
             "storage": {"disks": [{"device": "/dev/sda"}], "raid": [], "files": [{"path": "/a"}]}});
-        let plan = read(&config).unwrap();
-        assert_eq!(plan.passed_over, ["kernelArguments", "storage.disks", "ignition.timeouts"]);
-        assert_eq!(plan.steps.len(), 1);
+        let planned = plan(&config).unwrap();
+        assert_eq!(planned.unsupported, ["kernelArguments", "storage.disks", "ignition.timeouts"]);
+        assert_eq!(planned.steps.len(), 1);
         let other = json!({"ignition": {"version": "2.2.0"},
             "storage": {"files": [{"filesystem": "data", "path": "/a"}]}});
-        assert_eq!(read(&other).unwrap().passed_over, ["storage.files on data"]);
-        assert!(read(&json!({"ignition": {"version": "1.0.0"}})).is_err());
-        assert!(recognise(b"{\"ignition\": {}}").is_none() && recognise(b"#!/bin/sh").is_none());
+        assert_eq!(plan(&other).unwrap().unsupported, ["storage.files on data"]);
+        assert!(plan(&json!({"ignition": {"version": "1.0.0"}})).is_err());
+        assert!(
+            parse_config(b"{\"ignition\": {}}").is_none() && parse_config(b"#!/bin/sh").is_none()
+        );
     }
 
     #[test]
     fn users_become_flags() {
-        let told = json!({"name": "core", "uid": 1001, "gecos": "It's me", "groups": ["wheel", "docker"],
+        let description = json!({"name": "core", "uid": 1001, "gecos": "It's me", "groups": ["wheel", "docker"],
             "homeDir": "/srv/core", "shell": "/bin/bash", "noUserGroup": true, "passwordHash": "$6$x",
             "sshAuthorizedKeys": ["ssh-ed25519 A\nssh-ed25519 B\n"]});
-        let made = user(&told).unwrap();
+        let made = user(&description).unwrap();
         assert_eq!(
             made.flags.join(" "),
             "--uid=1001 --comment=It's me --home-dir=/srv/core --shell=/bin/bash --groups=wheel,docker \
@@ -313,9 +316,9 @@ mod tests {
     fn modes_and_overwriting_are_as_the_version_says() {
         let value =
             json!({"path": "/a", "mode": 420, "user": {"id": 0}, "group": {"name": "wheel"}});
-        let newer = at(&value, true).unwrap();
+        let newer = parse_target(&value, true).unwrap();
         assert_eq!((newer.mode, newer.may_overwrite), (Some(0o644), false));
         assert_eq!((newer.user.as_deref(), newer.group.as_deref()), (Some("0"), Some("wheel")));
-        assert!(at(&value, false).unwrap().may_overwrite);
+        assert!(parse_target(&value, false).unwrap().may_overwrite);
     }
 }

@@ -103,7 +103,7 @@ pub(crate) struct Settings {
     pub(crate) rules: Rules,
     pub(crate) engine: kiln_engine::config::Config,
     /// How notifications are sent, if they are.
-    pub(crate) notifications: Option<kiln_bus::Settings>,
+    pub(crate) notifications: Option<kiln_bus::BusConfig>,
     /// Directories with files that define resource types.
     pub(crate) plugin_dirs: Vec<PathBuf>,
     pub(crate) api: kiln_api::Options,

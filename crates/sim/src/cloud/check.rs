@@ -1,4 +1,4 @@
-//! What clients send, held against the fields of a collection.
+//! Validation of request bodies against the fields of a collection.
 
 use std::net::IpAddr;
 
@@ -8,7 +8,7 @@ use super::request::{Refusal, RequestContext};
 use super::schema::{DefaultValue, Field, FieldType, ParsedCollection};
 use super::table::Obj;
 
-/// The object that a request to create comes to, before the service has completed it.
+/// Builds the object that a create request describes, before the service completes it.
 pub(super) fn validate_creation(
     ctx: &RequestContext<'_>,
     parsed: &ParsedCollection,
@@ -43,7 +43,7 @@ pub(super) fn validate_creation(
     Ok(row)
 }
 
-/// The changes that a request to update comes to.
+/// Returns the changes that an update request makes.
 pub(super) fn validate_update(
     ctx: &RequestContext<'_>,
     parsed: &ParsedCollection,
@@ -90,7 +90,7 @@ fn check_permission(
     Err(parsed.collection.dialect.forbidden(parsed.collection, &format!("{action}:{}", field.name)))
 }
 
-/// The value in the form of its field.
+/// Converts a value to the type of its field.
 fn validate_value(
     ctx: &RequestContext<'_>,
     parsed: &ParsedCollection,
@@ -114,7 +114,7 @@ fn validate_value(
     Ok(fitted)
 }
 
-/// The value as this kind, if it is one.
+/// Converts a value to a type; `None` if it does not have that type.
 pub(super) fn convert(kind: &FieldType, value: &Value, is_lenient: bool) -> Option<Value> {
     let holds = match (kind, value) {
         (FieldType::Any, _) => true,
@@ -155,7 +155,7 @@ pub(super) fn convert(kind: &FieldType, value: &Value, is_lenient: bool) -> Opti
     }
 }
 
-/// A word for true or false.
+/// Parses the words that services accept for true and false.
 pub(super) fn parse_bool(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "1" | "t" | "yes" | "on" => Some(true),
@@ -171,14 +171,14 @@ fn is_cidr(text: &str) -> bool {
     length.parse::<u8>().is_ok_and(|length| length <= longest)
 }
 
-/// The address as services write it, however it was written.
+/// Normalizes a MAC address.
 fn parse_mac(text: &str) -> Option<String> {
     let parts: Vec<&str> = text.split([':', '-']).collect();
     let hex = |part: &&str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
     (parts.len() == 6 && parts.iter().all(hex)).then(|| parts.join(":").to_ascii_lowercase())
 }
 
-/// Whether the text is a uuid, with or without dashes.
+/// Reports whether the text is a UUID, with or without dashes.
 pub(super) fn is_uuid(text: &str) -> bool {
     let digits = text.bytes().filter(|byte| *byte != b'-');
     digits.clone().count() == 32

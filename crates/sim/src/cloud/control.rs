@@ -1,4 +1,4 @@
-//! `/sim/…`: how tests and operators look behind the cloud, and make it misbehave. For administrators only.
+//! `/sim/…`: the API by which tests and operators inspect the cloud and inject faults. It is for administrators only.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::request::{Reply, Request, object, text};
 use super::services::SERVICES;
 use super::state::CloudState;
 
-/// Answers a request below `/sim`.
+/// Handles a request below `/sim`.
 pub(super) fn serve(state: &mut CloudState, request: &Request) -> Reply {
     let body: Value = serde_json::from_slice(&request.bytes).unwrap_or(Value::Null);
     match (request.method.as_str(), request.parts().as_slice()) {
@@ -34,7 +34,7 @@ pub(super) fn serve(state: &mut CloudState, request: &Request) -> Reply {
     }
 }
 
-/// Puts in place what is there from the beginning.
+/// Creates the objects that every new cloud has.
 pub(super) fn seed(state: &mut CloudState) {
     SERVICES.iter().for_each(|service| (service.seed)(state));
 }
@@ -43,7 +43,7 @@ fn wrong(status: u16, message: &str) -> Reply {
     Reply::json(status, json!({ "error": { "code": status, "message": message } }))
 }
 
-/// The number of objects and their keys, by collection and project.
+/// Counts the objects and lists their keys, by collection and project.
 fn objects(state: &CloudState, project: Option<&str>) -> Value {
     let mut all: BTreeMap<&str, Value> = BTreeMap::new();
     for (name, table) in state.tables() {
@@ -73,7 +73,8 @@ fn faults(state: &mut CloudState, body: &Value) -> Reply {
     }
 }
 
-/// `{service, project_id, name, limit}`; the project `*` is everybody who has no quota of their own.
+/// Sets a quota from `{service, project_id, name, limit}`; the project `*` stands for all projects without a quota of
+/// their own.
 fn quota(state: &mut CloudState, body: &Value) -> Reply {
     let word = |name: &str| body[name].as_str();
     match (word("service"), word("name"), body["limit"].as_i64()) {
@@ -85,7 +86,7 @@ fn quota(state: &mut CloudState, body: &Value) -> Reply {
     }
 }
 
-/// `{collection, id, fields}`: the fields change, or without fields the object is gone.
+/// Changes the fields of an object as `{collection, id, fields}` says, or removes the object if `fields` is absent.
 fn break_object(state: &mut CloudState, body: &Value) -> Reply {
     let (table, key) = (body["collection"].as_str(), body["id"].as_str());
     let (table, key) = (table.unwrap_or_default(), key.unwrap_or_default());

@@ -1,4 +1,4 @@
-//! How a service words what every service has to say.
+//! The error messages that every service has, each in its own wording.
 
 use serde_json::Value;
 
@@ -6,19 +6,19 @@ use super::request::Refusal;
 use super::schema::{Collection, Field, FieldType};
 use super::table::Obj;
 
-/// The words of one service.
+/// The wording and the error format of one service.
 pub(super) trait Dialect: Sync {
-    /// Fields that do not exist.
+    /// The request has fields that do not exist.
     fn unknown_fields(&self, collection: &Collection, names: &[&str], sent: &Obj) -> Refusal;
-    /// A field that has to be given.
+    /// The request lacks a required field.
     fn missing_field(&self, collection: &Collection, name: &str, sent: &Obj) -> Refusal;
-    /// A field that cannot be set, now or ever.
+    /// The request sets a field that cannot be set, or not in this operation.
     fn read_only_field(&self, collection: &Collection, name: &str, creating: bool) -> Refusal;
-    /// A value that is not of the field's kind.
+    /// The value does not have the type of the field.
     fn invalid_value(&self, collection: &Collection, field: &Field, value: &Value) -> Refusal;
-    /// Nothing has this key.
+    /// The collection has no object with this key.
     fn not_found(&self, collection: &Collection, key: &str) -> Refusal;
-    /// A field names something that is not there.
+    /// The field refers to an object that does not exist.
     fn dangling_reference(
         &self,
         _collection: &Collection,
@@ -28,33 +28,33 @@ pub(super) trait Dialect: Sync {
     ) -> Refusal {
         target.dialect.not_found(target, key)
     }
-    /// The caller may not do this: `create`, `update`, `delete`.
+    /// The caller is not allowed to `create`, `update` or `delete` this.
     fn forbidden(&self, collection: &Collection, action: &str) -> Refusal;
-    /// The project has as many as it may.
+    /// The project has used up its quota.
     fn over_quota(&self, collection: &Collection, name: &str) -> Refusal;
-    /// The body is not what it should be.
+    /// The body lacks the element that holds the object.
     fn no_envelope(&self, collection: &Collection) -> Refusal;
-    /// A refusal that has nothing to do with a collection.
+    /// An error that is not about a collection.
     fn generic(&self, status: u16, message: &str) -> Refusal;
-    /// The body of a refusal: its content type and its text.
+    /// Renders an error: the content type and the text of the body.
     fn render(&self, refusal: &Refusal, request_id: &str) -> (&'static str, String);
-    /// Whether texts that look like numbers and flags are taken for them.
+    /// Whether texts that look like numbers and booleans are converted.
     fn is_lenient(&self) -> bool {
         false
     }
-    /// Whether a body may hold many to create.
+    /// Whether one request may create several objects.
     fn takes_many(&self) -> bool {
         false
     }
-    /// What every object shows in the end.
+    /// Completes an object before it is rendered.
     fn finish(&self, _row: &mut Obj) {}
-    /// Whether a filter that does not exist is refused, and how.
+    /// Returns the error for an unknown filter, if the service reports those.
     fn unknown_filter(&self, _collection: &Collection, _name: &str) -> Option<Refusal> {
         None
     }
 }
 
-/// What JSON schema calls a kind.
+/// Returns the name that JSON schema has for a field type.
 pub(super) fn schema_type(kind: &FieldType) -> &'static str {
     match kind {
         FieldType::Int => "integer",

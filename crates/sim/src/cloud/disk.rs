@@ -1,4 +1,4 @@
-//! The cloud on disk: one file with all tables, written beside the old one and renamed over it.
+//! Persistence: the whole state in one file, which is written to a temporary file and renamed.
 
 use std::ffi::OsString;
 use std::fs::OpenOptions;
@@ -14,36 +14,36 @@ use super::table::Obj;
 const HEADER: &str = "kiln-cloud";
 const VERSION: u64 = 1;
 
-/// Why the cloud cannot be opened.
+/// The reason why the cloud cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
     /// The file cannot be read or written.
     #[error("the state of the cloud {} cannot be opened: {source}", path.display())]
     Io {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
-    /// The file does not say what a state says.
+    /// The content of the file is not a valid state.
     #[error(
         "the state of the cloud {} cannot be understood: {reason}; move it away to start afresh",
         path.display()
     )]
     Corrupt {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// A table of ours is wrong.
+    /// The table of a collection is invalid, which is a mistake in this crate.
     #[error("the cloud cannot start: {0}")]
     Tables(String),
 }
 
-/// Everything that is to be kept.
+/// Serializes the state.
 pub(super) fn snapshot(state: &CloudState) -> Value {
     let rows = |table: &super::table::Table| -> Value {
         table.pairs().map(|(key, row)| json!([key, row])).collect()
@@ -61,7 +61,7 @@ pub(super) fn snapshot(state: &CloudState) -> Value {
     })
 }
 
-/// Puts a snapshot into an empty world.
+/// Loads a snapshot into an empty state.
 pub(super) fn restore(state: &mut CloudState, kept: Value) -> Result<(), String> {
     if kept[HEADER] != json!(VERSION) {
         return Err(format!("not a state of version {VERSION}"));
@@ -84,7 +84,7 @@ pub(super) fn restore(state: &mut CloudState, kept: Value) -> Result<(), String>
     Ok(())
 }
 
-/// Reads the file, if there is one.
+/// Reads the file; `None` if it does not exist.
 pub(super) fn read(path: &Path) -> Result<Option<Value>, OpenError> {
     let text = match std::fs::read(path) {
         Ok(text) => text,
@@ -96,7 +96,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Value>, OpenError> {
     Ok(Some(kept))
 }
 
-/// Writes the file as a whole; readable by nobody else.
+/// Replaces the file; only its owner may read it.
 pub(super) fn write(path: &Path, kept: &Value) -> io::Result<()> {
     let mut name: OsString = path.as_os_str().to_owned();
     name.push(".new");

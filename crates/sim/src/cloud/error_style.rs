@@ -1,4 +1,4 @@
-//! How the smaller services word their refusals. They say much the same; what differs is the form of the body.
+//! The error messages of the smaller services. The wording is much the same; the format of the body differs.
 
 use serde_json::{Value, json};
 
@@ -9,10 +9,10 @@ use super::schema::{Collection, Field, FieldType};
 use super::table::Obj;
 use crate::python;
 
-/// The form of the body of a refusal.
+/// The format of an error body.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum ErrorForm {
-    /// Aodh and Ironic: WSME's fault in a text or an object called `error_message`.
+    /// Aodh and Ironic: WSME's fault as a text or an object named `error_message`.
     ErrorMessage,
     /// Blazar.
     ErrorName,
@@ -24,18 +24,18 @@ pub(super) enum ErrorForm {
     Errors,
     /// Octavia and Mistral: WSME's fault as it is.
     Faultstring,
-    /// Manila and Trove, after NOVA.
+    /// Manila and Trove, like Nova.
     Named,
     /// Swift.
     Page,
 }
 
-/// The words of one of the smaller services.
+/// The wording and the error format of one of the smaller services.
 pub(super) struct ErrorStyle {
     pub(super) form: ErrorForm,
-    /// What is said when something is not there: the words after the title and the key.
+    /// The message for an object that does not exist: the words after its title and key.
     pub(super) missing: &'static str,
-    /// The status of a value that makes no sense.
+    /// The status for an invalid value.
     pub(super) bad: u16,
 }
 
@@ -43,7 +43,8 @@ pub(super) fn refuse(status: u16, message: impl Into<String>) -> Refusal {
     Refusal::new(status, title(status), message)
 }
 
-fn title(status: u16) -> &'static str {
+/// Returns the reason phrase of a status.
+pub(super) fn title(status: u16) -> &'static str {
     match status {
         400 => "Bad Request",
         401 => "Unauthorized",
@@ -53,6 +54,7 @@ fn title(status: u16) -> &'static str {
         406 => "Not Acceptable",
         409 => "Conflict",
         413 => "Request Entity Too Large",
+        415 => "Unsupported Media Type",
         422 => "Unprocessable Entity",
         429 => "Too Many Requests",
         503 => "Service Unavailable",

@@ -1,7 +1,7 @@
-//! What goes wrong on purpose.
+//! Fault injection.
 //!
-//! Rules are tried in order for every request; the first that fits and strikes decides. Whether it strikes is drawn from
-//! the seed, or counted.
+//! The rules are tried in order for every request, and the first rule that matches and triggers decides. Whether a
+//! rule triggers is counted or drawn from the seed.
 
 use std::time::Duration;
 
@@ -9,71 +9,71 @@ use serde::{Deserialize, Serialize};
 
 use super::random::Random;
 
-/// The rules of what goes wrong; none by default.
+/// The rules for fault injection; none by default.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Faults {
-    /// Tried in order.
+    /// The rules, in the order in which they are tried.
     pub rules: Vec<FaultRule>,
 }
 
-/// One rule: which requests it is about, how often it strikes, and what happens then.
+/// One rule: the requests that it matches, how often it triggers, and the fault.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaultRule {
-    /// The first word of the path, such as `network`; all services if it is not said.
+    /// The first segment of the path, such as `network`; absent for all services.
     #[serde(default)]
     pub service: Option<String>,
-    /// The method; all methods if it is not said.
+    /// The method; absent for all methods.
     #[serde(default)]
     pub method: Option<String>,
-    /// The path with the service's prefix, with `*` for anything; all paths if it is not said.
+    /// The path with the prefix of the service, with `*` as a wildcard; absent for all paths.
     #[serde(default)]
     pub path: Option<String>,
-    /// How often it strikes.
+    /// How often the rule triggers.
     #[serde(default)]
     pub when: FaultWhen,
-    /// What happens.
+    /// The fault.
     pub kind: FaultKind,
 }
 
-/// How often a rule strikes, of the requests that it is about.
+/// How often a rule triggers among the requests that it matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultWhen {
     /// Every time.
     #[default]
     Always,
-    /// By chance, at this rate from 0 to 1.
+    /// At random, with this probability from 0 to 1.
     Rate(f64),
     /// Every nth time.
     Every(u64),
-    /// The first so many times.
+    /// The first n times.
     First(u64),
 }
 
-/// What happens to a request.
+/// A fault.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultKind {
-    /// It is refused with this status and not carried out.
+    /// The request is rejected with this status and not carried out.
     Status(u16),
-    /// It is answered with a page that says nothing, and not carried out.
+    /// The request is answered with a meaningless page and not carried out.
     Garbage,
-    /// It is carried out and the connection closed without an answer.
+    /// The request is carried out and the connection is closed without an answer.
     Lost,
-    /// It is not carried out and the connection closed without an answer.
+    /// The request is not carried out and the connection is closed without an answer.
     Dropped,
-    /// The connection is closed without an answer; it is carried out so many milliseconds later.
+    /// The connection is closed without an answer; the request is carried out this many milliseconds later.
     Late(u64),
-    /// It is carried out so many milliseconds later, and answered.
+    /// The request is carried out and answered after this many milliseconds.
     Slow(u64),
-    /// What it makes fails to become ready: `No valid host was found.`
+    /// The object that the request creates fails to build: `No valid host was found.`
     BuildFailure,
 }
 
 impl FaultKind {
-    /// How long this takes, for those who wait.
+    /// Returns how long the request is delayed.
     pub(super) fn pause(&self) -> Duration {
         match self {
             FaultKind::Slow(millis) => Duration::from_millis(*millis),
@@ -82,7 +82,7 @@ impl FaultKind {
     }
 }
 
-/// The rules and how often they were asked.
+/// The rules and how often each of them has matched.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FaultInjector {
     rules: Faults,
@@ -98,7 +98,7 @@ impl FaultInjector {
         &self.rules
     }
 
-    /// What happens to this request, if anything.
+    /// Returns the fault for a request, if a rule triggers.
     pub(super) fn next_fault(
         &mut self,
         random: &mut Random,
@@ -130,7 +130,7 @@ impl FaultInjector {
     }
 }
 
-/// Whether a text fits a pattern with `*` for anything.
+/// Reports whether a text matches a pattern with `*` as a wildcard.
 fn matches_pattern(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The way of a request through the cloud: what is due, who asks, which service, what goes wrong.
+//! The path of a request through the cloud: pending changes, authentication, dispatch to the service, faults.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use super::request::{Caller, Content, Refusal, Reply, Request, RequestContext};
 use super::services::{self, SERVICES, Service};
 use super::state::{CloudState, Pending};
 
-/// So long after a change the state is written to disk, with all that changed in between.
+/// The delay after which a change is written to disk, together with all changes in between.
 const WRITE_DELAY: Duration = Duration::from_millis(300);
 
 impl Cloud {
-    /// What goes wrong with this request.
+    /// Returns the fault that is injected into this request.
     pub(super) fn fault(&self, request: &Request) -> Option<FaultKind> {
         let mut state = self.state();
         let state = &mut *state;
@@ -58,7 +58,7 @@ impl Cloud {
             }
             Some(FaultKind::Slow(_)) | None => Outcome::Answered(self.handle(state, &request)),
         };
-        // Without time passing, nothing takes time.
+        // Without a build time, pending changes are due at once.
         if state.build_time == 0 {
             self.run_pending(state, now);
         }
@@ -68,7 +68,7 @@ impl Cloud {
         outcome
     }
 
-    /// Carries out what is due by then.
+    /// Carries out the changes that are due at this time.
     fn run_pending(&self, state: &mut CloudState, by: i64) {
         while let Some((at, what)) = state.due(by) {
             state.now = at;
@@ -152,7 +152,7 @@ impl Cloud {
         (service.serve)(&mut ctx)
     }
 
-    /// Who asks: nobody without a token that holds.
+    /// Returns the owner of the token; `None` without a valid token.
     fn caller(&self, request: &Request) -> Option<Caller> {
         let token = request.header("x-auth-token")?;
         let known = self.0.identity.token_info(token)?;
@@ -163,13 +163,13 @@ impl Cloud {
         })
     }
 
-    /// Writes the state a moment from now, unless somebody is about to anyway.
+    /// Schedules writing the state, unless that has been scheduled already.
     fn write_soon(&self) {
         if self.0.options.file.is_none() {
             return;
         }
         let mut written = self.0.written.lock();
-        // Outside of a runtime there is nobody to do it later: whoever closes the cloud will.
+        // Without an async runtime nothing can be scheduled; the state is written when the cloud is closed.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         if std::mem::replace(&mut written.1, true) {
             return;
@@ -178,7 +178,7 @@ impl Cloud {
         runtime.spawn(async move {
             tokio::time::sleep(WRITE_DELAY).await;
             cloud.0.written.lock().1 = false;
-            // A disk that is full shows when the cloud is closed; until then memory is the truth.
+            // An error such as a full disk is reported when the cloud is closed; until then the state is in memory.
             let _ = tokio::task::spawn_blocking(move || cloud.close()).await;
         });
     }
@@ -188,7 +188,7 @@ fn is_json(request: &Request) -> bool {
     request.header("content-type").is_some_and(|kind| kind.starts_with("application/json"))
 }
 
-/// The request without what is different every time.
+/// Returns the method and path of a request with `{id}` in place of ids.
 fn route_template(request: &Request) -> String {
     let part = |part: &String| {
         let is_id = super::check::is_uuid(part)
@@ -215,7 +215,7 @@ fn refuse(state: &mut CloudState, request: &Request, status: u16) -> Reply {
     if status == 429 || status == 503 { reply.with("retry-after", "1") } else { reply }
 }
 
-/// What a proxy in between says that has lost its mind.
+/// The reply of a broken proxy.
 fn garbled_reply() -> Reply {
     let page = b"<html><body><h1>It works!</h1></body></html>".to_vec();
     Reply { status: 200, headers: Vec::new(), body: Content::Bytes("text/html".to_owned(), page) }
@@ -226,7 +226,7 @@ fn unknown_service(request: &Request) -> Reply {
     Reply::json(404, json!({ "error": { "code": 404, "message": message, "title": "Not Found" } }))
 }
 
-/// What the middleware in front of every service says to strangers.
+/// The reply of the authentication middleware to a request without a valid token.
 fn unauthorized(request: &Request) -> Reply {
     let error = json!({
         "code": 401, "title": "Unauthorized",
@@ -236,7 +236,7 @@ fn unauthorized(request: &Request) -> Reply {
     reply.with("www-authenticate", format!("Keystone uri=\"{}\"", request.base))
 }
 
-/// The minor version that the client asks for.
+/// Returns the minor version that the client requests.
 fn requested_version(service: &Service, request: &Request) -> Result<u32, Refusal> {
     let Some(known) = &service.microversions else { return Ok(0) };
     let new = request.header("openstack-api-version").and_then(|strings| {

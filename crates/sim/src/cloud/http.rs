@@ -1,4 +1,4 @@
-//! From HTTP to the services and back, with what goes wrong on the way.
+//! The HTTP layer: parses requests, applies faults, renders replies.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use super::Cloud;
 use super::faults::FaultKind;
 use super::request::{Content, Reply, Request};
 
-/// A body may have so many bytes: objects and images are small here.
+/// The maximal size of a request body; objects and images are small here.
 const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 
-/// What becomes of a request.
+/// The outcome of a request.
 pub(super) enum Outcome {
     Answered(Reply),
-    /// The connection is closed without a word.
+    /// The connection is closed without an answer.
     Silent,
 }
 
@@ -51,7 +51,7 @@ fn parse(method: &str, uri: &Uri, headers: &HeaderMap, bytes: Vec<u8>) -> Reques
     let mut parts = uri.path().split('/').skip(1).map(decode);
     let service = parts.next().unwrap_or_default();
     let mut path: Vec<String> = parts.collect();
-    // A slash at the end means nothing, except to those who keep objects under names that have one.
+    // A slash at the end has no meaning, except in the object store, where names may end with one.
     if path.last().is_some_and(String::is_empty) && service != "object-store" {
         path.pop();
     }
@@ -117,7 +117,8 @@ fn render(reply: Reply, is_head: bool) -> Response<Body> {
     response
 }
 
-/// A body that breaks before its first byte. The server then closes the connection, and nothing of the answer was sent.
+/// Returns a body that fails before its first byte, so that the server closes the connection without sending any of
+/// the answer.
 fn broken() -> Body {
     let reset = || Err::<Bytes, _>(std::io::Error::from(std::io::ErrorKind::ConnectionReset));
     Body::from_stream(futures_util::stream::once(async move { reset() }))

@@ -26,7 +26,7 @@ fn envelope(status: u16) -> &'static str {
     }
 }
 
-/// The body of a refusal.
+/// Renders an error body.
 pub(super) fn render(refusal: &Refusal) -> (&'static str, String) {
     let fault = json!({ "code": refusal.status, "message": refusal.message });
     ("application/json", json!({ envelope(refusal.status): fault }).to_string())
@@ -36,7 +36,7 @@ pub(super) fn fault(status: u16, message: impl Into<String>) -> Refusal {
     Refusal::new(status, envelope(status), message)
 }
 
-/// What is wrong with a value, in JSON schema's words.
+/// Reports an invalid value in the words of JSON schema.
 pub(super) fn wrong(path: &str, value: &Value, reason: &str) -> Refusal {
     let rendered = python::repr(value);
     fault(400, format!("Invalid input for field/attribute {path}. Value: {rendered}. {reason}"))

@@ -1,9 +1,9 @@
-//! The rest of a simulated OpenStack: every service below its own prefix, on one listener.
+//! All services of the simulated OpenStack but the identity service: each below its own prefix, on one listener.
 //!
-//! A service is a row of `services`, what it keeps is data (`schema`), and most requests are answered by what all
-//! collections have in common (`rest`, `query`, `check`). What is special is code in the service's own folder. The state
-//! is one `CloudState` behind one lock; what takes time is noted and carried out when somebody looks. It follows the
-//! documentation of OpenStack, not our client.
+//! A service is a row of `services` and its collections are data (`schema`). Most requests are answered by the generic
+//! code (`rest`, `query`, `check`); the exceptions are code in the service's own folder. The state is one `CloudState`
+//! behind one lock; a change that takes time is recorded and carried out before the next request after it is due. The
+//! simulation follows the documentation of OpenStack, not our client.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -74,29 +74,29 @@ use crate::identity::{Clock, Identity};
 pub use self::disk::OpenError;
 pub use self::faults::{FaultKind, FaultRule, FaultWhen, Faults};
 
-/// What the cloud is told when it is opened.
+/// The options of the cloud.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Ids, addresses and faults are drawn from this.
+    /// The seed from which ids, addresses and faults are drawn.
     pub seed: u64,
-    /// How long every call takes.
+    /// The delay before every answer.
     pub latency: Duration,
-    /// How long things take until they are ready.
+    /// The time until new objects are ready.
     pub build_time: Duration,
-    /// What goes wrong.
+    /// The faults to inject.
     pub faults: Faults,
     /// The name of the region.
     pub region: String,
-    /// Where the state is kept; in memory only if there is none.
+    /// The file in which the state is stored; without one, the state is in memory only.
     pub file: Option<PathBuf>,
-    /// What every project may have of everything, whatever the real services allow; `-1` is any number.
+    /// The quota of every project for everything, in place of the defaults of the services; `-1` is unlimited.
     pub quota: Option<i64>,
-    /// Tells the time.
+    /// The clock.
     pub clock: Clock,
 }
 
 impl Options {
-    /// A cloud that answers at once, makes everything at once, and has no faults.
+    /// Returns the options of a cloud that answers and builds without delay and has no faults.
     pub fn new(clock: Clock) -> Options {
         Options {
             seed: 0,
@@ -111,7 +111,7 @@ impl Options {
     }
 }
 
-/// The cloud. It is cheap to clone, and all clones are the same cloud.
+/// The simulated cloud. Clones are cheap and share the same state.
 #[derive(Clone)]
 pub struct Cloud(Arc<Inner>);
 
@@ -119,7 +119,7 @@ struct Inner {
     state: Mutex<CloudState>,
     identity: Arc<Identity>,
     options: Options,
-    /// How many changes are on disk, and whether somebody is about to write.
+    /// The number of changes on disk, and whether a write is scheduled.
     written: Mutex<(u64, bool)>,
 }
 
@@ -130,7 +130,7 @@ impl fmt::Debug for Cloud {
 }
 
 impl Cloud {
-    /// Opens the cloud with the state in its file, or with what a new cloud has.
+    /// Opens the cloud with the state in its file, or with the seed data.
     pub fn open(options: Options, identity: Arc<Identity>) -> Result<Cloud, OpenError> {
         let lists = SERVICES.iter().flat_map(|service| service.collections);
         let collections = lists.flat_map(|list| list.iter().copied());
@@ -152,13 +152,13 @@ impl Cloud {
         Ok(Cloud(Arc::new(Inner { state, identity, options, written })))
     }
 
-    /// All services as one part of a web server.
+    /// Returns an axum router with all services.
     pub fn router(&self) -> Router {
         http::router(self.clone())
     }
 
-    /// What the identity service's catalogue has to say: type, name and address of each service, if the router is
-    /// served at this address.
+    /// Returns the entries for the catalogue of the identity service (type, name and URL of each service) for a
+    /// router that is served at this URL.
     pub fn catalogue(base_url: &str) -> Vec<(String, String, String)> {
         let base = base_url.trim_end_matches('/');
         let mut rows = Vec::new();
@@ -171,7 +171,7 @@ impl Cloud {
         rows
     }
 
-    /// Writes the state to its file, if it has one and there is something new. Call it when nothing is served any more.
+    /// Writes the state to its file, if there is one. Call it when no more requests are served.
     pub fn close(&self) -> std::io::Result<()> {
         let Some(path) = &self.0.options.file else { return Ok(()) };
         let (kept, changes) = {

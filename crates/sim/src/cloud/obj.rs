@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::map::IntoIter;
 use serde_json::{Map, Value};
 
-/// The fields of an object, in order. Fields whose names begin with an underscore are ours and never shown.
+/// The fields of an object, in order. Fields whose names begin with an underscore are internal and never rendered.
 ///
-/// A field that is not there reads as null: an administrator may have taken it, or the whole object, away behind the back
-/// of whoever counts on it.
+/// A missing field reads as null, because an administrator may have removed the field or the whole object in the
+/// meantime.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Obj(Map<String, Value>);
@@ -21,7 +21,7 @@ impl Obj {
         Obj::default()
     }
 
-    /// Sets an entry of a field that holds a map. A field that holds none becomes one.
+    /// Sets an entry of a field that holds a map. A field that does not hold a map becomes one.
     pub(super) fn set_entry(&mut self, field: &str, name: &str, value: Value) {
         let mut entries = match self.0.get_mut(field) {
             Some(Value::Object(entries)) => std::mem::take(entries),

@@ -1,16 +1,16 @@
-//! JSON patches as services take them: add, replace and remove at paths that begin with a slash.
+//! JSON patches as the services accept them: add, replace and remove at paths that begin with a slash.
 
 use serde_json::Value;
 
 use super::table::Obj;
 
-/// One change.
+/// One operation of a patch.
 pub(super) enum Change {
     Set(String, Value),
     Remove(String),
 }
 
-/// Reads a patch; what is wrong with it is said in a sentence.
+/// Parses a patch; the error is a sentence.
 pub(super) fn read(body: &Value) -> Result<Vec<Change>, String> {
     let rows = body.as_array().ok_or("Request body must be a JSON array of operation objects.")?;
     rows.iter().map(one).collect()
@@ -35,7 +35,7 @@ fn one(row: &Value) -> Result<Change, String> {
     }
 }
 
-/// Carries changes out on an object in which a path has at most two parts.
+/// Applies a patch to an object; a path has at most two segments.
 pub(super) fn apply(row: &mut Obj, changes: Vec<Change>) {
     for change in changes {
         match change {

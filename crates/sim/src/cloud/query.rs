@@ -1,4 +1,4 @@
-//! Lists: filters, pages, and the fields that were asked for.
+//! Lists: filters, pagination, and the selection of fields.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::rest;
 use super::schema::Collection;
 use super::table::Obj;
 
-/// Parameters that are no filters.
+/// Query parameters that are not filters.
 const RESERVED: &[&str] = &[
     "fields",
     "limit",
@@ -28,7 +28,7 @@ const RESERVED: &[&str] = &[
     "deleted",
 ];
 
-/// Answers a list.
+/// Answers a list request.
 pub(super) fn list(
     ctx: &mut RequestContext<'_>,
     collection: &'static Collection,
@@ -45,7 +45,7 @@ pub(super) fn list(
     Ok(Reply::ok(body))
 }
 
-/// All that the caller sees and the filters keep, as clients see it.
+/// Returns the objects that the caller can see and the filters match, rendered.
 pub(super) fn rows(
     ctx: &RequestContext<'_>,
     collection: &'static Collection,
@@ -107,12 +107,12 @@ fn matches_filter(row: &Obj, name: &str, wanted: &[&str]) -> bool {
     }
     match row.get(name) {
         Some(value) => wanted.iter().any(|wanted| matches_value(value, wanted)),
-        // A filter that nobody knows filters nothing.
+        // An unknown filter is ignored.
         None => true,
     }
 }
 
-/// Whether a value is what the text of a filter asks for.
+/// Reports whether a value equals the text of a filter.
 fn matches_value(value: &Value, wanted: &str) -> bool {
     match value {
         Value::String(text) => text == wanted,
@@ -129,7 +129,7 @@ fn matches_value(value: &Value, wanted: &str) -> bool {
     }
 }
 
-/// The page that was asked for, and the link to the next one.
+/// Returns the requested page and the link to the next one.
 pub(super) fn page(
     ctx: &RequestContext<'_>,
     collection: &Collection,
@@ -154,7 +154,7 @@ pub(super) fn page(
     Ok((rows, Some(next)))
 }
 
-/// The address of this list from this marker on.
+/// Returns the URL of this list after a marker.
 fn next_link(ctx: &RequestContext<'_>, marker: &str) -> String {
     let request = ctx.request;
     let kept = request.query.iter().filter(|(name, _)| name != "marker");
@@ -188,7 +188,7 @@ fn sort(ctx: &RequestContext<'_>, rows: &mut [Obj]) {
     }
 }
 
-/// The object with only the fields that were asked for.
+/// Reduces the object to the requested fields.
 pub(super) fn select_fields(ctx: &RequestContext<'_>, mut row: Obj) -> Obj {
     let asked: Vec<&str> = ctx
         .request

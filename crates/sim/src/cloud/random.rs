@@ -1,6 +1,6 @@
-//! Chance from a seed: the same seed and the same requests give the same ids, addresses and faults.
+//! Randomness from a seed: the same seed and the same requests result in the same ids, addresses and faults.
 
-/// A generator of numbers (splitmix64): small, fast and good enough for what is drawn here.
+/// A random number generator (splitmix64): small, fast and good enough for this purpose.
 #[derive(Clone, Debug)]
 pub(super) struct Random(u64);
 
@@ -9,7 +9,7 @@ impl Random {
         Random(seed)
     }
 
-    /// Where it is, to go on from there later.
+    /// The internal state, to continue from later.
     pub(super) fn state(&self) -> u64 {
         self.0
     }
@@ -22,14 +22,14 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Whether something happens that happens at this rate, from 0 to 1.
+    /// Draws whether an event with this probability, from 0 to 1, happens.
     pub(super) fn happens(&mut self, rate: f64) -> bool {
-        // 53 bits fill the fraction of a double exactly.
+        // A double has a mantissa of 53 bits.
         let drawn = (self.next() >> 11) as f64 / (1_u64 << 53) as f64;
         drawn < rate
     }
 
-    /// A uuid of version 4.
+    /// Draws a UUID of version 4.
     pub(super) fn uuid(&mut self) -> String {
         let high = (self.next() & !0xf000) | 0x4000;
         let low = (self.next() & !(0xc0 << 56)) | 0x80 << 56;
@@ -38,7 +38,7 @@ impl Random {
         parts.join("-")
     }
 
-    /// A word of hexadecimal digits.
+    /// Draws a number of hexadecimal digits.
     pub(super) fn hex(&mut self, digits: usize) -> String {
         let mut word = String::with_capacity(digits + 16);
         while word.len() < digits {

@@ -1,4 +1,4 @@
-//! A request as the services see it, and what they answer.
+//! A request as the services see it, and their replies.
 
 use std::collections::BTreeMap;
 
@@ -9,23 +9,23 @@ use super::schema::Collection;
 use super::state::CloudState;
 use super::table::Obj;
 
-/// A request, whole and owned, so that it can also be carried out later.
+/// An owned request, which can also be carried out later.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Request {
     pub(super) method: String,
     /// The prefix of the service: `/network`.
     pub(super) service: String,
-    /// The parts of the path below that, decoded.
+    /// The decoded segments of the path below the prefix.
     pub(super) path: Vec<String>,
     pub(super) query: Vec<(String, String)>,
-    /// Names in lower case.
+    /// The headers, with names in lower case.
     pub(super) headers: BTreeMap<String, String>,
     pub(super) bytes: Vec<u8>,
-    /// What links begin with: `http://HOST:PORT`.
+    /// The beginning of links: `http://HOST:PORT`.
     pub(super) base: String,
 }
 
-/// Who asks.
+/// The authenticated caller.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Caller {
     pub(super) user: String,
@@ -33,18 +33,18 @@ pub(super) struct Caller {
     pub(super) is_admin: bool,
 }
 
-/// One request on its way through a service.
+/// A request together with the state and the caller.
 pub(super) struct RequestContext<'a> {
     pub(super) state: &'a mut CloudState,
     pub(super) request: &'a Request,
     pub(super) caller: Caller,
-    /// The body, if it is JSON; an empty object if there is none.
+    /// The body, if it is JSON; an empty object if there is no body.
     pub(super) body: Value,
-    /// The minor microversion that the client asks for; the oldest if it does not.
+    /// The minor microversion that the client requests; the oldest one by default.
     pub(super) version: u32,
 }
 
-/// What is answered.
+/// A reply.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reply {
     pub(super) status: u16,
@@ -52,7 +52,7 @@ pub(super) struct Reply {
     pub(super) body: Content,
 }
 
-/// What an answer holds.
+/// The body of a reply.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Content {
     #[default]
@@ -61,7 +61,7 @@ pub(super) enum Content {
     Bytes(String, Vec<u8>),
 }
 
-/// A refusal: the status, the name that the service has for it, and the sentence.
+/// An error reply: the status, the service's name for the error, and the message.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Refusal {
     pub(super) status: u16,
@@ -98,7 +98,7 @@ impl Reply {
 }
 
 impl Request {
-    /// The first value of a parameter of the query.
+    /// Returns the first value of a query parameter.
     pub(super) fn query(&self, name: &str) -> Option<&str> {
         self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
@@ -107,7 +107,7 @@ impl Request {
         self.headers.get(name).map(String::as_str)
     }
 
-    /// The parts of the path, to be matched.
+    /// Returns the segments of the path for matching.
     pub(super) fn parts(&self) -> Vec<&str> {
         self.path.iter().map(String::as_str).collect()
     }
@@ -118,7 +118,7 @@ impl RequestContext<'_> {
         self.state.now
     }
 
-    /// The object in the envelope of the body, or what the collection says to its absence.
+    /// Returns the object in the envelope of the body, or the error for a body without it.
     pub(super) fn sent(&self, collection: &Collection) -> Result<Obj, Refusal> {
         let inner = if collection.singular.is_empty() {
             &self.body
@@ -132,18 +132,18 @@ impl RequestContext<'_> {
             .ok_or_else(|| collection.dialect.no_envelope(collection))
     }
 
-    /// Whether the caller sees this object.
+    /// Reports whether the caller can see the object.
     pub(super) fn sees(&self, collection: &Collection, row: &Obj) -> bool {
         self.owns(row) || (collection.is_shared)(self, row)
     }
 
-    /// Whether the object is the caller's to change.
+    /// Reports whether the caller may change the object.
     pub(super) fn owns(&self, row: &Obj) -> bool {
         self.caller.is_admin
             || row.get("project_id").is_none_or(|owner| *owner == json!(self.caller.project))
     }
 
-    /// The object with this key, as far as the caller sees it.
+    /// Finds an object by its key, if the caller can see it.
     pub(super) fn find(&self, collection: &'static Collection, key: &str) -> Result<Obj, Refusal> {
         let row = self.state.get(collection.name, key).filter(|row| self.sees(collection, row));
         let named = || {
@@ -154,27 +154,27 @@ impl RequestContext<'_> {
     }
 }
 
-/// A text field of an object; empty if it is not there.
+/// Returns a text field of an object; empty if it is absent.
 pub(super) fn text<'a>(row: &'a Obj, field: &str) -> &'a str {
     row.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A number of an object; zero if it is not there.
+/// Returns a numeric field of an object; zero if it is absent.
 pub(super) fn int(row: &Obj, field: &str) -> i64 {
     row.get(field).and_then(Value::as_i64).unwrap_or_default()
 }
 
-/// A flag of an object; false if it is not there.
+/// Returns a boolean field of an object; false if it is absent.
 pub(super) fn flag(row: &Obj, field: &str) -> bool {
     row.get(field).and_then(Value::as_bool).unwrap_or_default()
 }
 
-/// A list of an object; empty if it is not there.
+/// Returns a list field of an object; empty if it is absent.
 pub(super) fn list<'a>(row: &'a Obj, field: &str) -> &'a [Value] {
     row.get(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// The texts in a list of an object.
+/// Returns the strings in a list field of an object.
 pub(super) fn strings(row: &Obj, field: &str) -> Vec<String> {
     list(row, field).iter().filter_map(Value::as_str).map(str::to_owned).collect()
 }
@@ -184,7 +184,7 @@ pub(super) fn set(row: &mut Obj, field: &str, value: impl Into<Value>) {
     row.insert(field.to_owned(), value.into());
 }
 
-/// A JSON object as an [`Obj`]; empty if it is none.
+/// Converts a JSON object to an [`Obj`]; other values become an empty one.
 pub(super) fn object(value: Value) -> Obj {
     match value {
         Value::Object(row) => row.into(),

@@ -1,4 +1,4 @@
-//! What most collections do with most requests: create, list, show, update, delete.
+//! The generic operations on collections: create, list, show, update, delete.
 
 use serde_json::{Value, json};
 
@@ -10,12 +10,12 @@ use super::schema::Collection;
 use super::state;
 use super::table::Obj;
 
-/// A field that names a parent, and its key.
+/// The field that refers to the parent, and the key of the parent.
 pub(super) type Parent = (&'static str, String);
-/// The parents that a path names.
+/// The parents in a path.
 pub(super) type Parents = [Parent];
 
-/// Answers with the collection that fits the path, if one does.
+/// Dispatches the request to the collection whose path matches; `None` if no path does.
 pub(super) fn serve(
     ctx: &mut RequestContext<'_>,
     collections: &[&'static Collection],
@@ -67,7 +67,7 @@ fn dispatch(
             if !belongs(&row) {
                 return Err(collection.dialect.not_found(collection, key));
             }
-            // Whoever found it by name goes on with the key.
+            // An object that was found by name is addressed by its key from here on.
             let key = match text(&row, collection.key) {
                 "" => key.to_owned(),
                 own => own.to_owned(),
@@ -99,7 +99,7 @@ fn dispatch(
     }
 }
 
-/// The parents that the path names and the key, if the path is one of this collection's.
+/// Returns the parents and the key in the path, if it is a path of this collection.
 fn match_path<'a>(
     collection: &Collection,
     path: &[&'a str],
@@ -150,7 +150,7 @@ fn create_from_body(
         match create(ctx, collection, &sent) {
             Ok(row) => made.push(row),
             Err(refusal) => {
-                // All or nothing.
+                // A bulk creation succeeds or fails as a whole.
                 for row in made.iter().rev() {
                     ctx.state.remove(collection.name, text(row, collection.key));
                 }
@@ -169,7 +169,7 @@ fn set_parents(sent: &mut Obj, parents: &Parents) {
     }
 }
 
-/// Makes an object of what was sent.
+/// Creates an object from validated fields.
 pub(super) fn create(
     ctx: &mut RequestContext<'_>,
     collection: &'static Collection,
@@ -200,7 +200,7 @@ pub(super) fn create(
     Ok(row)
 }
 
-/// Administrators may act for another project; nobody else may.
+/// Sets the owning project: only administrators may act for another project.
 fn set_owner(
     ctx: &RequestContext<'_>,
     collection: &Collection,
@@ -227,7 +227,7 @@ fn within_quota(
 ) -> Result<(), Refusal> {
     let project = text(row, "project_id");
     if project.is_empty() {
-        // What the cloud makes for itself counts for nobody.
+        // Objects that the cloud creates for itself are not counted.
         return Ok(());
     }
     let service = collection.name.split('/').next().unwrap_or_default();
@@ -239,7 +239,7 @@ fn within_quota(
     }
 }
 
-/// Changes an object as was sent.
+/// Updates an object with the fields of a request.
 pub(super) fn update(
     ctx: &mut RequestContext<'_>,
     collection: &'static Collection,
@@ -263,7 +263,7 @@ pub(super) fn update(
     Ok(row)
 }
 
-/// Removes an object.
+/// Deletes an object.
 pub(super) fn delete(
     ctx: &mut RequestContext<'_>,
     collection: &'static Collection,
@@ -280,7 +280,7 @@ pub(super) fn delete(
     Ok(())
 }
 
-/// What a JSON patch comes to, as if it had been sent as an object.
+/// Converts a JSON patch to the fields that it changes.
 fn apply_patch(
     ctx: &RequestContext<'_>,
     collection: &Collection,
@@ -302,7 +302,7 @@ fn apply_patch(
     Ok(touched.iter().map(value).collect())
 }
 
-/// The object as clients see it.
+/// Renders the object for clients.
 pub(super) fn render(ctx: &RequestContext<'_>, collection: &Collection, mut row: Obj) -> Obj {
     (collection.show)(ctx, &mut row);
     collection.dialect.finish(&mut row);
@@ -310,7 +310,7 @@ pub(super) fn render(ctx: &RequestContext<'_>, collection: &Collection, mut row:
     row
 }
 
-/// The object in its envelope, if the collection has one.
+/// Puts the object into its envelope, if the collection has one.
 pub(super) fn envelope(collection: &Collection, row: Obj) -> Value {
     if collection.singular.is_empty() {
         Value::from(row)

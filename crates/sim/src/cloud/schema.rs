@@ -1,6 +1,6 @@
-//! Collections as data: what a service keeps, where, and what may be said of it.
+//! The collections of the services as data.
 //!
-//! The fields of a collection are a table of words, one line each:
+//! The fields of a collection are a table, one line each:
 //!
 //! ```text
 //! name            text               cu   ""
@@ -9,8 +9,8 @@
 //! status          text               r    "ACTIVE"
 //! ```
 //!
-//! A line says the name, the kind, when it may be set (`c` on creation, `u` on update, `r` never, `a` by administrators
-//! only) and what it is otherwise: JSON, or `!` if it has to be given, or `@project` and its like for what the cloud knows.
+//! A line has the name, the type, when the field can be set (`c` on creation, `u` on update, `r` never, `a` by
+//! administrators only) and the default: JSON, `!` for a required field, `-` for none, or `@project`, `@user` or `@now`.
 
 use std::collections::BTreeMap;
 
@@ -20,51 +20,51 @@ use super::dialect::Dialect;
 use super::request::{Done, RequestContext};
 use super::table::Obj;
 
-/// A kind of thing that a service keeps.
+/// A collection of objects of a service.
 pub(super) struct Collection {
-    /// The service and the last words of the path: `network/ports`.
+    /// The service and the last segment of the path: `network/ports`.
     pub(super) name: &'static str,
-    /// The path below the service's root; parts in braces are fields that name the parent.
+    /// The path below the root of the service; segments in braces are fields that refer to the parent.
     pub(super) path: &'static str,
-    /// What holds one of them in a body.
+    /// The name of the element that holds one object.
     pub(super) singular: &'static str,
-    /// What holds a list of them.
+    /// The name of the element that holds a list.
     pub(super) plural: &'static str,
-    /// What messages call one of them.
+    /// The name of one object in messages.
     pub(super) title: &'static str,
-    /// The fields, in words.
+    /// The fields, as described above.
     pub(super) fields: &'static str,
-    /// Fields that are asked for often, beyond names, projects and references.
+    /// Additional fields to index, besides names, projects and references.
     pub(super) index: &'static [&'static str],
     /// The field that holds the key.
     pub(super) key: &'static str,
-    /// The collection whose key is in the path, if there is one.
+    /// The collection whose key is in the path, if the objects have a parent.
     pub(super) parent: Option<&'static str>,
-    /// The name of the quota and what it is from the beginning.
+    /// The name and the default of the quota.
     pub(super) quota: Option<(&'static str, i64)>,
-    /// The methods that clients may use: `C`reate, `L`ist, `S`how, `U`pdate, `D`elete.
+    /// The supported operations: `C`reate, `L`ist, `S`how, `U`pdate, `D`elete.
     pub(super) operations: &'static str,
-    /// The method of updates.
+    /// The HTTP method of updates.
     pub(super) update_method: &'static str,
     /// The statuses of a successful create, update and delete.
     pub(super) statuses: (u16, u16, u16),
-    /// How the service words its refusals.
+    /// The wording of errors.
     pub(super) dialect: &'static dyn Dialect,
-    /// Whether these are also found by name.
+    /// Whether objects are also found by name.
     pub(super) by_name: bool,
-    /// Whether what is removed stays for a while: the hook sees to it.
+    /// Whether a deleted object stays visible for a while; the hook removes it.
     pub(super) lingers: bool,
-    /// Whether only administrators may change these.
+    /// Whether only administrators may change objects.
     pub(super) admin_only: bool,
-    /// Whether others than the owner see it.
+    /// Reports whether callers other than the owner can see an object.
     pub(super) is_shared: fn(&RequestContext<'_>, &Obj) -> bool,
-    /// Completes or refuses what is about to be made.
+    /// Hook before a creation: completes or rejects the object.
     pub(super) make: fn(&mut RequestContext<'_>, &mut Obj) -> Done,
-    /// Completes or refuses a change: what was, what will be, what was sent.
+    /// Hook before an update: completes or rejects the new object, from the old one and the fields of the request.
     pub(super) change: fn(&mut RequestContext<'_>, &Obj, &mut Obj, &Obj) -> Done,
-    /// Refuses a removal, or clears up before it. What it leaves behind is removed.
+    /// Hook before a deletion: rejects it or cleans up. The object is removed afterwards.
     pub(super) remove: fn(&mut RequestContext<'_>, &Obj) -> Done,
-    /// Adds what is only known when somebody looks.
+    /// Hook before rendering: adds computed fields.
     pub(super) show: fn(&RequestContext<'_>, &mut Obj),
 }
 
@@ -98,7 +98,7 @@ impl Collection {
     }
 }
 
-/// What a value has to be.
+/// The type of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum FieldType {
     Text,
@@ -116,12 +116,12 @@ pub(super) enum FieldType {
     Ref(&'static str),
 }
 
-/// What a field is if nobody says.
+/// The default of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum DefaultValue {
-    /// It has to be given.
+    /// The field is required.
     Required,
-    /// It is not there at all.
+    /// The field is absent by default.
     Absent,
     Is(Value),
     Project,
@@ -129,7 +129,7 @@ pub(super) enum DefaultValue {
     Now,
 }
 
-/// One field.
+/// A field of a collection.
 #[derive(Clone, Debug)]
 pub(super) struct Field {
     pub(super) name: &'static str,
@@ -141,13 +141,13 @@ pub(super) struct Field {
 }
 
 impl Field {
-    /// Whether it may be null: if it is null where nobody says otherwise.
+    /// Reports whether the field accepts null: it does if null is its default.
     pub(super) fn takes_null(&self) -> bool {
         matches!(self.default, DefaultValue::Is(Value::Null) | DefaultValue::Absent)
     }
 }
 
-/// A collection with its fields read.
+/// A collection with its fields parsed.
 pub(super) struct ParsedCollection {
     pub(super) collection: &'static Collection,
     pub(super) fields: Vec<Field>,
@@ -158,7 +158,7 @@ impl ParsedCollection {
         self.fields.iter().find(|field| field.name == name)
     }
 
-    /// What questions are asked about often.
+    /// Returns the fields to index.
     pub(super) fn indexed(&self) -> Vec<&'static str> {
         let mut paths: Vec<&'static str> = self.collection.index.to_vec();
         for field in &self.fields {
@@ -175,7 +175,7 @@ impl ParsedCollection {
 /// All collections, by name.
 pub(super) type Schema = BTreeMap<&'static str, ParsedCollection>;
 
-/// Reads the fields of collections. Only a mistake in our own tables makes it fail; the tests would tell.
+/// Parses the fields of the collections. Only a mistake in the tables of this crate is an error.
 pub(super) fn read(
     collections: impl Iterator<Item = &'static Collection>,
 ) -> Result<Schema, String> {

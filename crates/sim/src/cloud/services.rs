@@ -1,4 +1,4 @@
-//! The services: one row each.
+//! The table of services.
 
 use serde_json::Value;
 
@@ -27,43 +27,61 @@ use super::workflow;
 
 /// A service of the cloud.
 pub(super) struct Service {
-    /// The first word of its path.
+    /// The first segment of the path.
     pub(super) prefix: &'static str,
-    /// Its types in the catalogue.
+    /// The types of the service in the catalogue.
     pub(super) types: &'static [&'static str],
-    /// Its name in the catalogue.
+    /// The name of the service in the catalogue.
     pub(super) name: &'static str,
-    /// What its address in the catalogue ends with.
+    /// The suffix of the URL in the catalogue.
     pub(super) address: &'static str,
-    /// The name in `OpenStack-API-Version` and the oldest and newest minor version, if it has microversions.
+    /// The range of microversions, if the service has them.
     pub(super) microversions: Option<Microversions>,
-    /// How it words refusals.
+    /// The wording of errors.
     pub(super) dialect: &'static dyn Dialect,
-    /// What it keeps.
+    /// The collections of the service.
     pub(super) collections: &'static [&'static [&'static Collection]],
-    /// Answers a request.
+    /// Handles a request.
     pub(super) serve: fn(&mut RequestContext<'_>) -> Answer,
-    /// What clients find at its root, and at the roots of its versions: by the address of the service and the path.
+    /// Returns the version documents at the root of the service and of its versions, from the URL of the service and
+    /// the path.
     pub(super) versions: Versions,
-    /// What is there from the beginning.
+    /// Creates the objects that a new cloud has.
     pub(super) seed: fn(&mut CloudState),
 }
 
-/// The documents that say which versions there are.
+/// Returns the status and the body of a version document.
 pub(super) type Versions = fn(&str, &[&str]) -> Option<(u16, Value)>;
 
-/// Which microversions a service speaks.
+/// The microversions of a service.
 pub(super) struct Microversions {
     /// The name of the service in the header.
     pub(super) name: &'static str,
     pub(super) major: u32,
     pub(super) oldest: u32,
     pub(super) newest: u32,
-    /// An older header that says the same, without the name.
+    /// An older header with the version alone.
     pub(super) old_header: Option<&'static str>,
 }
 
-/// All of them, by prefix.
+impl Microversions {
+    /// Returns the range from `oldest` to `newest`, requested by `OpenStack-API-Version` only.
+    pub(super) const fn new(
+        name: &'static str,
+        major: u32,
+        oldest: u32,
+        newest: u32,
+    ) -> Microversions {
+        Microversions { name, major, oldest, newest, old_header: None }
+    }
+
+    /// Adds the older header of the service.
+    pub(super) const fn or_header(self, header: &'static str) -> Microversions {
+        Microversions { old_header: Some(header), ..self }
+    }
+}
+
+/// The services, by prefix.
 pub(super) static SERVICES: &[&Service] = &[
     &alarming::SERVICE,
     &baremetal::SERVICE,
@@ -85,7 +103,7 @@ pub(super) static SERVICES: &[&Service] = &[
     &workflow::SERVICE,
 ];
 
-/// What services do with an object when its time has come: the name of the step, and what it does.
+/// A delayed step of a service: its name, and the function that carries it out on an object.
 pub(super) type Step = (&'static str, fn(&mut CloudState, &str));
 
 static STEPS: &[&[Step]] = &[
@@ -98,7 +116,7 @@ static STEPS: &[&[Step]] = &[
     volume::STEPS,
 ];
 
-/// Carries out a step that was noted earlier.
+/// Carries out a delayed step.
 pub(super) fn step(state: &mut CloudState, name: &str, key: &str) {
     let row = STEPS.iter().flat_map(|steps| steps.iter()).find(|(step, _)| *step == name);
     if let Some((_, act)) = row {
@@ -106,7 +124,7 @@ pub(super) fn step(state: &mut CloudState, name: &str, key: &str) {
     }
 }
 
-/// The service that answers below this prefix.
+/// Finds the service with this prefix.
 pub(super) fn find(prefix: &str) -> Option<&'static Service> {
     SERVICES.iter().find(|service| service.prefix == prefix).copied()
 }

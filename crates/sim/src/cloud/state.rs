@@ -1,7 +1,7 @@
-//! All that the cloud knows: tables of objects, and what will happen to them.
+//! The state of the cloud: tables of objects, and pending changes to them.
 //!
-//! Nothing happens on its own. What takes time is noted with its moment and carried out when somebody asks after that
-//! moment, in the order of moments; nobody can tell the difference.
+//! Nothing runs in the background. A change that takes time is recorded with the time at which it is due, and carried
+//! out, in the order of these times, before the next request after that. Clients cannot tell the difference.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,40 +20,40 @@ use super::table::{Obj, Table};
 pub(super) struct CloudState {
     schema: Arc<Schema>,
     tables: BTreeMap<&'static str, Table>,
-    /// What will happen, by moment.
+    /// Pending changes, by the time at which they are due.
     pub(super) pending: BTreeMap<(i64, u64), Pending>,
-    /// What is known beside objects: quotas, keys, counters.
+    /// State besides the objects: quotas, keys, counters.
     pub(super) notes: BTreeMap<String, Value>,
     pub(super) random: Random,
     sequence: u64,
     pub(super) faults: FaultInjector,
-    /// How often each method and path was asked for.
+    /// The number of requests by method and path.
     pub(super) calls: BTreeMap<String, u64>,
-    /// The moment of the request that is being answered, in microseconds since 1970.
+    /// The time of the current request, in microseconds since 1970.
     pub(super) now: i64,
-    /// How long things take until they are ready, in microseconds.
+    /// The time until new objects are ready, in microseconds.
     pub(super) build_time: i64,
-    /// Counts changes, so that whoever writes it to disk knows.
+    /// The number of changes, which tells whether the file is out of date.
     pub(super) changes: u64,
-    /// Where to allocate next, by subnet or whatever else runs out.
+    /// The position of the next allocation, by subnet or other pool.
     pub(super) cursors: BTreeMap<String, u128>,
-    /// What everybody may have of everything, unless something else was set.
+    /// The default quota for everything, if one is configured.
     pub(super) default_quota: Option<i64>,
     pub(super) region: String,
-    /// Whether what this request makes is to fail.
+    /// Whether objects that the current request creates fail to build.
     pub(super) fail_builds: bool,
 }
 
-/// Something that will happen.
+/// A pending change.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Pending {
-    /// Fields of an object change.
+    /// Sets fields of an object.
     Set { table: String, key: String, fields: Obj },
-    /// An object goes away.
+    /// Removes an object.
     Remove { table: String, key: String },
-    /// A service does something with an object; see [`super::services::step`].
+    /// Runs a delayed step of a service; see [`super::services::step`].
     Step { name: String, key: String },
-    /// A request whose connection is gone is carried out.
+    /// Carries out a request whose connection has been closed.
     Late(Box<Request>),
 }
 
@@ -88,7 +88,7 @@ impl CloudState {
         Arc::clone(&self.schema)
     }
 
-    /// The collection with this name.
+    /// Finds a collection by name.
     pub(super) fn collection(&self, name: &str) -> Option<&'static Collection> {
         self.schema.get(name).map(|parsed: &ParsedCollection| parsed.collection)
     }
@@ -97,7 +97,7 @@ impl CloudState {
         self.tables.iter().map(|(name, table)| (*name, table))
     }
 
-    /// The table with this name; a name that is none of ours is an empty table.
+    /// Returns the table with this name; an empty one for an unknown name.
     pub(super) fn table(&self, name: &str) -> &Table {
         static EMPTY: std::sync::LazyLock<Table> = std::sync::LazyLock::new(Table::default);
         self.tables.get(name).unwrap_or(&EMPTY)
@@ -107,7 +107,7 @@ impl CloudState {
         self.table(table).get(key)
     }
 
-    /// A copy of an object; empty if it is gone.
+    /// Returns a copy of an object; empty if it does not exist.
     pub(super) fn copy(&self, table: &str, key: &str) -> Obj {
         self.get(table, key).cloned().unwrap_or_default()
     }
@@ -130,7 +130,7 @@ impl CloudState {
         self.tables.get_mut(table)?.remove(key)
     }
 
-    /// Changes an object where it stands; says whether it is there.
+    /// Edits an object in place; returns whether it exists.
     pub(super) fn edit(&mut self, table: &str, key: &str, edit: impl FnOnce(&mut Obj)) -> bool {
         let Some(mut row) = self.get(table, key).cloned() else { return false };
         edit(&mut row);
@@ -143,7 +143,7 @@ impl CloudState {
         self.edit(table, key, |row| row.extend(super::request::object(fields)))
     }
 
-    /// Copies of the rows that say this at an indexed path.
+    /// Returns copies of the rows with this value at an indexed path.
     pub(super) fn with(&self, table: &str, path: &'static str, value: &str) -> Vec<Obj> {
         self.table(table).with(path, value).into_iter().cloned().collect()
     }
@@ -159,33 +159,33 @@ impl CloudState {
         self.changes += 1;
     }
 
-    /// Notes what will happen so many microseconds from now.
+    /// Schedules a change after a delay in microseconds.
     pub(super) fn schedule(&mut self, delay: i64, what: Pending) {
         self.sequence += 1;
         self.changes += 1;
         self.pending.insert((self.now.saturating_add(delay), self.sequence), what);
     }
 
-    /// Sets the fields when the object is ready: at once, if nothing takes time here.
+    /// Schedules fields to be set when the build time is over.
     pub(super) fn when_built(&mut self, table: &str, key: &str, fields: Value) {
         let (table, key) = (table.to_owned(), key.to_owned());
         let fields = super::request::object(fields);
         self.schedule(self.build_time, Pending::Set { table, key, fields });
     }
 
-    /// Has a service do its step when the time has come.
+    /// Schedules a step of a service for the end of the build time.
     pub(super) fn step_when_built(&mut self, name: &str, key: &str) {
         let step = Pending::Step { name: name.to_owned(), key: key.to_owned() };
         self.schedule(self.build_time, step);
     }
 
-    /// Has an object go away when the time has come.
+    /// Schedules the removal of an object for the end of the build time.
     pub(super) fn remove_when_built(&mut self, table: &str, key: &str) {
         let gone = Pending::Remove { table: table.to_owned(), key: key.to_owned() };
         self.schedule(self.build_time, gone);
     }
 
-    /// What is due first, if it is due by then.
+    /// Takes the first change that is due at this time.
     pub(super) fn due(&mut self, by: i64) -> Option<(i64, Pending)> {
         let entry = self.pending.first_entry().filter(|entry| entry.key().0 <= by)?;
         let ((at, _), what) = entry.remove_entry();
@@ -196,14 +196,14 @@ impl CloudState {
         self.random.uuid()
     }
 
-    /// A number that nobody had before.
+    /// Returns a number that has not been used before.
     pub(super) fn next_number(&mut self) -> u64 {
         let next = self.notes.get("number").and_then(Value::as_u64).unwrap_or_default() + 1;
         self.notes.insert("number".to_owned(), json!(next));
         next
     }
 
-    /// What a project may have of something: what was set, or what it is from the beginning.
+    /// Returns a quota of a project: the value that was set, or the default.
     pub(super) fn quota(&self, service: &str, project: &str, name: &str, usual: i64) -> i64 {
         let note = |whose: &str| self.notes.get(&format!("quota/{service}/{whose}/{name}"));
         let set = note(project).or_else(|| note("*")).and_then(Value::as_i64);
@@ -215,36 +215,36 @@ impl CloudState {
         self.notes.insert(format!("quota/{service}/{project}/{name}"), json!(limit));
     }
 
-    /// Forgets what was set for the project.
+    /// Resets the quotas of a project to the defaults.
     pub(super) fn reset_quota(&mut self, service: &str, project: &str) {
         self.changes += 1;
         let prefix = format!("quota/{service}/{project}/");
         self.notes.retain(|key, _| !key.starts_with(&prefix));
     }
 
-    /// The moment of this request, as most services write it.
+    /// Formats the time of the current request, as most services do.
     pub(super) fn timestamp(&self) -> String {
         format_time(self.now, "%Y-%m-%dT%H:%M:%SZ")
     }
 
-    /// The same with microseconds and without the letter, as Cinder and Octavia write it.
+    /// Formats the time with microseconds and without a zone, as Cinder and Octavia do.
     pub(super) fn timestamp_micros(&self) -> String {
         format_time(self.now, "%Y-%m-%dT%H:%M:%S.%6f")
     }
 
-    /// Whole seconds without the letter, as Octavia and Mistral write it.
+    /// Formats the time in whole seconds without a zone, as Octavia and Mistral do.
     pub(super) fn timestamp_seconds(&self) -> String {
         format_time(self.now, "%Y-%m-%dT%H:%M:%S")
     }
 }
 
-/// A moment in some form.
+/// Formats a time.
 pub(super) fn format_time(micros: i64, form: &str) -> String {
     let timestamp = Timestamp::from_microsecond(micros).unwrap_or(Timestamp::MAX);
     timestamp.strftime(form).to_string()
 }
 
-/// Counts an object's revision up and notes the moment, as Neutron does.
+/// Increments the revision of an object and sets the time of its update, as Neutron does.
 pub(super) fn revise(state: &CloudState, row: &mut Obj) {
     if row.contains_key("revision_number") {
         let next = int(row, "revision_number") + 1;

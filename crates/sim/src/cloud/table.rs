@@ -1,4 +1,4 @@
-//! The rows of one collection, in the order in which they were made, found by key and by whatever is indexed.
+//! The rows of one collection in the order of their creation, with indexes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -6,12 +6,12 @@ use serde_json::Value;
 
 pub(super) use super::obj::Obj;
 
-/// The rows.
+/// A table of objects.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
     rows: BTreeMap<u64, (String, Obj)>,
     by_key: HashMap<String, u64>,
-    /// The paths that are indexed: a field, or `list.field` for lists of objects.
+    /// The indexed paths: a field, or `list.field` for lists of objects.
     paths: Vec<&'static str>,
     index: HashMap<(&'static str, String), BTreeSet<u64>>,
     next: u64,
@@ -30,7 +30,7 @@ impl Table {
         Some(&self.rows.get(self.by_key.get(key)?)?.1)
     }
 
-    /// Adds the row, or replaces the one with this key where it stands.
+    /// Adds a row, or replaces the row with this key at its position.
     pub(super) fn put(&mut self, key: &str, row: Obj) {
         let at = match self.by_key.get(key) {
             Some(at) => *at,
@@ -60,17 +60,17 @@ impl Table {
         self.rows.values().map(|(_, row)| row)
     }
 
-    /// Keys and rows.
+    /// Iterates over keys and rows.
     pub(super) fn pairs(&self) -> impl DoubleEndedIterator<Item = (&str, &Obj)> {
         self.rows.values().map(|(key, row)| (key.as_str(), row))
     }
 
-    /// Whether questions about this path are answered by an index.
+    /// Reports whether a path is indexed.
     pub(super) fn is_indexed(&self, path: &str) -> bool {
         self.paths.contains(&path)
     }
 
-    /// The rows that say this at the path, which should be an indexed one.
+    /// Returns the rows with this value at a path, which should be indexed.
     pub(super) fn with<'a>(&'a self, path: &'static str, value: &str) -> Vec<&'a Obj> {
         if !self.is_indexed(path) {
             let says = |row: &&Obj| texts(row, path).iter().any(|text| text == value);
@@ -80,7 +80,7 @@ impl Table {
         places.iter().filter_map(|at| self.rows.get(at)).map(|(_, row)| row).collect()
     }
 
-    /// How many rows say this at the path.
+    /// Counts the rows with this value at a path.
     pub(super) fn count(&self, path: &'static str, value: &str) -> usize {
         if self.is_indexed(path) {
             self.index.get(&(path, value.to_owned())).map_or(0, BTreeSet::len)
@@ -89,7 +89,7 @@ impl Table {
         }
     }
 
-    /// The same as [`Table::with`] for a path that is not known before: nothing if it is not indexed.
+    /// Like [`Table::with`] for a path that is not known at compile time; `None` if it is not indexed.
     pub(super) fn narrowed(&self, path: &str, value: &str) -> Option<Vec<&Obj>> {
         let path = self.paths.iter().find(|indexed| **indexed == path)?;
         Some(self.with(path, value))
@@ -104,7 +104,7 @@ impl Table {
     }
 
     fn forget(&mut self, at: u64, row: &Obj) {
-        // What replaced the row may say the same; that is entered after this.
+        // The replacing row is entered into the index after this.
         for entry in self.entries(row) {
             if let Some(places) = self.index.get_mut(&entry) {
                 places.remove(&at);
@@ -116,7 +116,7 @@ impl Table {
     }
 }
 
-/// The texts at a path of a row: one, or all of a list.
+/// Returns the strings at a path of a row: one, or all strings of a list.
 fn texts(row: &Obj, path: &str) -> Vec<String> {
     let (field, rest) = path.split_once('.').map_or((path, None), |(a, b)| (a, Some(b)));
     let Some(value) = row.get(field) else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! What is wrong with a request, in Keystone's words.
+//! The errors of the API, in Keystone's wording.
 
 use serde_json::{Map, Value, json};
 
@@ -7,13 +7,13 @@ use super::secret;
 const MALFORMED: &str = "The server could not comply with the request since it is either malformed or otherwise \
                          incorrect. The client is assumed to be in error.";
 
-/// A refusal: the status, its title, and the sentence that clients show.
+/// An error reply: the status, its title and the message.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ApiError {
     pub(super) status: u16,
     pub(super) title: &'static str,
     pub(super) message: String,
-    /// What a failed login tells beyond the sentence.
+    /// Additional data of a failed login.
     pub(super) identity: Option<Value>,
 }
 
@@ -22,17 +22,17 @@ impl ApiError {
         ApiError { status, title, message: message.into(), identity: None }
     }
 
-    /// Nobody, or nobody we know.
+    /// The token is missing or invalid.
     pub(super) fn unauthorized() -> ApiError {
         ApiError::login("The request you have made requires authentication.")
     }
 
-    /// A login that fails with a reason.
+    /// A login fails with a reason.
     pub(super) fn login(message: &str) -> ApiError {
         ApiError::new(401, "Unauthorized", message)
     }
 
-    /// The caller may not do this. The detail is a rule, or a sentence, or nothing.
+    /// The caller is not authorized. The detail is a policy rule, a sentence, or empty.
     pub(super) fn forbidden(detail: &str) -> ApiError {
         let mut message = "You are not authorized to perform the requested action".to_owned();
         if !detail.is_empty() {
@@ -43,37 +43,37 @@ impl ApiError {
         ApiError::refused(message)
     }
 
-    /// Nobody may do this.
+    /// The operation is forbidden for every caller.
     pub(super) fn refused(message: impl Into<String>) -> ApiError {
         ApiError::new(403, "Forbidden", message)
     }
 
-    /// There is no such thing.
+    /// A record does not exist.
     pub(super) fn missing(kind: &str, id: &str) -> ApiError {
         ApiError::not_found(format!("Could not find {kind}: {id}."))
     }
 
-    /// Something is not there, in other words.
+    /// A record does not exist; with a custom message.
     pub(super) fn not_found(message: impl Into<String>) -> ApiError {
         ApiError::new(404, "Not Found", message)
     }
 
-    /// The request makes no sense.
+    /// The request is invalid.
     pub(super) fn bad(message: impl Into<String>) -> ApiError {
         ApiError::new(400, "Bad Request", message)
     }
 
-    /// The request makes no sense, and the client is told so at length.
+    /// The request is invalid, with Keystone's longer message.
     pub(super) fn malformed(what: &str) -> ApiError {
         ApiError::bad(format!("{what} {MALFORMED}"))
     }
 
-    /// Something is missing from somewhere in the request.
+    /// An element is missing from a part of the request.
     pub(super) fn expecting(what: &str, location: &str) -> ApiError {
         ApiError::malformed(&format!("Expecting to find {what} in {location}."))
     }
 
-    /// Something of this kind is in the way.
+    /// A record of this type conflicts.
     pub(super) fn conflict(kind: &str, detail: impl std::fmt::Display) -> ApiError {
         ApiError::new(
             409,
@@ -82,12 +82,12 @@ impl ApiError {
         )
     }
 
-    /// The body is larger than anything that makes sense.
+    /// The body is too large.
     pub(super) fn too_large() -> ApiError {
         ApiError::new(413, "Request Entity Too Large", "Request is too large.")
     }
 
-    /// It is our fault.
+    /// The service itself has failed.
     pub(super) fn internal(cause: impl std::fmt::Display) -> ApiError {
         ApiError::new(
             500,
@@ -100,7 +100,7 @@ impl ApiError {
         ApiError { identity: Some(identity), ..self }
     }
 
-    /// The body of the answer.
+    /// Renders the body of the reply.
     pub(super) fn body(&self) -> Value {
         let mut error = Map::new();
         error.insert("code".to_owned(), json!(self.status));

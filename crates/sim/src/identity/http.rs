@@ -1,4 +1,4 @@
-//! From HTTP to the handlers and back. The service itself is a function from a request to a response.
+//! The HTTP layer. The service itself is a function from a request to a response.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use super::request::{Reply, Request};
 use super::routes::{self, RouteMatch};
 use super::secret;
 
-/// A body may have so many bytes.
+/// The maximal size of a request body.
 const MAX_BODY_BYTES: usize = 1024 * 1024;
 
-/// The service as a part of a web server.
+/// Returns an axum router with the service.
 pub fn router(identity: Arc<Identity>) -> Router {
     Router::new().fallback(serve).with_state(identity)
 }
@@ -34,7 +34,7 @@ async fn serve(
         return refusal(&base, &ApiError::too_large()).map(Body::from);
     };
     let request = http::Request::from_parts(parts, body);
-    // Passwords are hashed and files written on the way: not on a thread that others wait for.
+    // Requests hash passwords and write files, so they run on a blocking thread.
     match tokio::task::spawn_blocking(move || identity.answer(&request)).await {
         Ok(response) => response.map(Body::from),
         Err(error) => refusal(&base, &ApiError::internal(error)).map(Body::from),
@@ -42,7 +42,7 @@ async fn serve(
 }
 
 impl Identity {
-    /// Answers one request. It may take some milliseconds of computing, so call it where that disturbs nobody.
+    /// Answers one request. It may take some milliseconds of CPU time, so call it on a blocking thread.
     pub fn answer(&self, request: &http::Request<Bytes>) -> Response<Vec<u8>> {
         let base = base(self, request.headers());
         let mut response = match self.handle(request, &base) {
@@ -108,7 +108,7 @@ fn read_body(request: &http::Request<Bytes>) -> Result<Value, ApiError> {
     }
 }
 
-/// What links begin with: the host that the client used, so that they work wherever it is.
+/// Returns the beginning of links: the host that the client used, so that the links work from there.
 fn base(identity: &Identity, headers: &HeaderMap) -> String {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let plain = |host: &&str| {
@@ -148,7 +148,7 @@ fn refusal(base: &str, api_error: &ApiError) -> Response<Vec<u8>> {
     render(base, reply)
 }
 
-/// The headers that every answer has.
+/// Adds the headers that every reply has.
 fn common(mut response: Response<Vec<u8>>) -> Response<Vec<u8>> {
     let headers = response.headers_mut();
     headers.insert(VARY, HeaderValue::from_static("X-Auth-Token"));

@@ -1,4 +1,4 @@
-//! The service for those who run it in their own process.
+//! The interface for programs that run the service in their own process.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use super::records::Scope;
 use super::seed::DEFAULT_DOMAIN;
 use super::token::{self, TokenRequest};
 
-/// How a service of the cloud logs in.
+/// The login of a service user.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ServiceLogin {
@@ -22,17 +22,17 @@ pub struct ServiceLogin {
     pub user_name: String,
     /// The domain of the user.
     pub user_domain_id: String,
-    /// The password.
+    /// The password of the user.
     pub password: String,
     /// The project to log in to.
     pub project_id: Option<String>,
-    /// The name of that project, which is in the user's domain.
+    /// The name of that project, which is in the domain of the user.
     pub project_name: Option<String>,
-    /// The domain to log in to, if it is not a project.
+    /// The domain to log in to, instead of a project.
     pub domain_id: Option<String>,
 }
 
-/// Shows everything but the password.
+/// The password is not printed.
 impl fmt::Debug for ServiceLogin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scope = self.project_id.as_ref().or(self.domain_id.as_ref());
@@ -47,7 +47,7 @@ impl fmt::Debug for ServiceLogin {
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Token {
-    /// The token as it goes into `X-Auth-Token`.
+    /// The value of `X-Auth-Token`.
     pub id: String,
     /// The id of the user.
     pub user_id: String,
@@ -55,11 +55,11 @@ pub struct Token {
     pub project_id: String,
     /// The names of the roles, sorted.
     pub roles: Vec<String>,
-    /// When it expires, in microseconds since 1970-01-01 UTC.
+    /// The time of expiry, in microseconds since 1970-01-01 UTC.
     pub expires_at: i64,
 }
 
-/// Shows everything but the token.
+/// The token itself is not printed.
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Token")
@@ -70,7 +70,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// Who holds a token.
+/// The owner of a token.
 #[derive(Clone, Debug)]
 pub(crate) struct TokenInfo {
     pub(crate) user_id: String,
@@ -78,7 +78,7 @@ pub(crate) struct TokenInfo {
     pub(crate) roles: Vec<String>,
 }
 
-/// Why a login without a password is refused.
+/// The reason why a login without a password is rejected.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("user {user} cannot log in to project {project}: {reason}")]
 #[non_exhaustive]
@@ -87,12 +87,12 @@ pub struct LoginError {
     pub user: String,
     /// The name of the project.
     pub project: String,
-    /// What is wrong.
+    /// The reason.
     pub reason: String,
 }
 
 impl Identity {
-    /// Logs a user of the domain `default` in to a project of that domain, without a password.
+    /// Logs in a user of the domain `default` to a project of that domain, without a password.
     pub fn login(&self, user: &str, project: &str) -> Result<Token, LoginError> {
         let error = |api_error: ApiError| LoginError {
             user: user.to_owned(),
@@ -118,7 +118,7 @@ impl Identity {
             trust: None,
             app_credential: None,
         };
-        // Whoever issues tokens does not say why not; here, nobody has to be kept in the dark.
+        // The API conceals the reason; a caller in the same process may know it.
         let (id, subject) = issue(self, token_request, now).map_err(|api_error| match api_error
             .status
         {
@@ -129,7 +129,7 @@ impl Identity {
         Ok(Token { id, user_id, project_id, roles, expires_at: subject.claims.expires.0 })
     }
 
-    /// What `GET /v3/auth/tokens` says of a token: its body, or the status of the refusal.
+    /// Returns the document of `GET /v3/auth/tokens` for a token, or the status of the error.
     pub fn validate(&self, token: &str) -> Result<Value, StatusCode> {
         let claims = token::open(&self.signing, token).ok_or(StatusCode::NOT_FOUND)?;
         self.read(|state| {
@@ -140,7 +140,7 @@ impl Identity {
         })
     }
 
-    /// Who holds a token: nobody if it does not hold.
+    /// Returns the owner of a token; `None` if the token is invalid.
     pub(crate) fn token_info(&self, token: &str) -> Option<TokenInfo> {
         let claims = token::open(&self.signing, token)?;
         let subject = self.read(|state| token::examine(state, claims, self.now(), 0)).ok()?;
@@ -151,17 +151,17 @@ impl Identity {
         })
     }
 
-    /// How the orchestration service logs in: the user `heat` in the project `service`.
+    /// Returns the login of the orchestration service: the user `heat` in the project `service`.
     pub fn service_login(&self) -> &ServiceLogin {
         &self.service
     }
 
-    /// How the owner of the users of stacks logs in: the user `heat_domain_admin` in the domain `heat`.
+    /// Returns the login of the administrator of stack users: `heat_domain_admin` in the domain `heat`.
     pub fn domain_admin_login(&self) -> &ServiceLogin {
         &self.domain_admin
     }
 
-    /// The domain of the users of stacks.
+    /// Returns the domain of stack users.
     pub fn stack_domain_id(&self) -> &str {
         &self.domain_admin.user_domain_id
     }

@@ -1,9 +1,9 @@
-//! The state on disk: a file of JSON lines, each of them one change, readable by nobody else.
+//! The journal: a file of JSON lines, one change each, that only its owner can read.
 //!
-//! A change is appended in one write, so its cost does not grow with the state. When a process dies in the middle of
-//! it, the unfinished line is dropped at the next start. At every start, and when the file has grown far beyond what it says,
-//! it is written anew beside the old one and renamed over it. Nothing is forced to the disk on append: a machine
-//! that loses power may lose the last moments of a development cloud.
+//! A change is appended in one write, so its cost does not grow with the state. If the process dies while writing,
+//! the incomplete line is dropped at the next start. At every start, and when the file has grown far beyond the size
+//! of the state, it is rewritten to a temporary file and renamed. Appending does not sync the file, so a power
+//! failure may lose the last changes of a development cloud.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -14,42 +14,42 @@ use serde_json::{Value, json};
 
 use super::state::{Change, ChangeSelection, State};
 
-/// Why a state cannot be opened.
+/// The reason why the state cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
     /// The file cannot be read or written.
     #[error("the identity state {} cannot be opened: {source}", path.display())]
     Io {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
-    /// Another process has it open.
+    /// Another process has the file open.
     #[error(
         "the identity state {} is in use by another process: stop that one or name another file",
         path.display()
     )]
     InUse {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
-    /// The file does not say what a state says.
+    /// The content of the file is not a valid state.
     #[error(
         "the identity state {} cannot be understood at line {line}: {reason}; move it away to start afresh",
         path.display()
     )]
     Corrupt {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The line, from one.
+        /// The line, counted from one.
         line: usize,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// The system refused something else that a start needs.
+    /// Another system call that the start needs has failed.
     #[error("the identity service cannot start: {0}")]
     System(String),
 }
@@ -57,20 +57,20 @@ pub enum OpenError {
 const HEADER: &str = "kiln-identity";
 const VERSION: u64 = 1;
 
-/// The open file.
+/// The open journal.
 #[derive(Debug)]
 pub(super) struct Journal {
     path: PathBuf,
     file: File,
     lines: usize,
-    /// An append failed: what is on disk is behind, only all of it will do.
+    /// An append has failed, so the file is incomplete and has to be rewritten.
     behind: bool,
-    /// Held as long as the journal is.
+    /// The lock file, which is locked as long as the journal is open.
     _lock: File,
 }
 
 impl Journal {
-    /// Opens or makes the file and reads what it says.
+    /// Opens or creates the file and reads the state.
     pub(super) fn open(path: &Path) -> Result<(Journal, State), OpenError> {
         let io = |source| OpenError::Io { path: path.to_owned(), source };
         let lock = private(&beside(path, "lock"), false).map_err(io)?;
@@ -92,7 +92,7 @@ impl Journal {
         Ok((Journal { path: path.to_owned(), file, lines, behind: false, _lock: lock }, state))
     }
 
-    /// Writes down what changed in the state since the last time.
+    /// Appends the changes of the state since the last call.
     pub(super) fn write(&mut self, state: &mut State) -> io::Result<()> {
         if self.behind || self.lines > 2 * state.rows() + 1_000 {
             return self.compact(state);
@@ -139,7 +139,7 @@ fn read(text: &[u8]) -> Result<State, (usize, String)> {
     Ok(state)
 }
 
-/// Writes everything to a new file and puts it in the place of the old one.
+/// Writes the whole state to a new file and renames it over the old one.
 fn write_all(path: &Path, state: &mut State) -> io::Result<(File, usize)> {
     let new = beside(path, "new");
     match std::fs::remove_file(&new) {
@@ -168,7 +168,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// A file to append to that only its owner may read.
+/// Opens a file for appending that only its owner can read.
 fn private(path: &Path, new: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true);

@@ -1,8 +1,8 @@
 //! The identity service: enough of Keystone's API, version 3, for OpenStack's clients and for Kiln itself.
 //!
-//! The middle is plain: `records` in tables (`table`) make up the `state`, a `token` is examined against it, `policy` say
-//! who may, and one file under `api` per group of routes does the work. `http` is the way in, `journal` the way to disk.
-//! Time and the addresses in the catalogue come from whoever opens the service.
+//! `records` in tables (`table`) make up the `state`, a `token` is validated against it, `policy` authorizes the caller, and
+//! one file under `api` per group of routes handles the requests. `http` is the HTTP layer and `journal` the persistence.
+//! The clock and the URLs in the catalogue are passed in.
 //!
 //! ```
 //! use kiln_sim::identity::{Clock, Identity, Seed, IdentityOptions};
@@ -48,23 +48,23 @@ pub use self::journal::OpenError;
 pub use self::seed::{Seed, project_id, user_id};
 pub use self::time::Clock;
 
-/// What the service is told when it is opened.
+/// The options of the identity service.
 #[derive(Clone, Debug)]
 pub struct IdentityOptions {
-    /// What is there from the beginning.
+    /// The seed data.
     pub seed: Seed,
-    /// Tells the time.
+    /// The clock.
     pub clock: Clock,
-    /// How long a token lasts.
+    /// The lifetime of a token.
     pub token_lifetime: Duration,
-    /// Whether tokens from EC2 keys and from unrestricted application credentials may make trusts. Keystone allowed it
-    /// before release 30 and refuses it since; without it, whoever logs in that way cannot have stacks that outlive
-    /// their token.
+    /// Whether tokens from EC2 keys and from unrestricted application credentials may create trusts. Keystone
+    /// accepted this before release 30 and rejects it since; without it, such a login cannot have stacks that outlive
+    /// its token.
     pub delegated_trusts: bool,
 }
 
 impl IdentityOptions {
-    /// IdentityOptions with tokens that last a day and may make trusts.
+    /// Returns options with tokens that last a day and may create trusts.
     pub fn new(seed: Seed, clock: Clock) -> IdentityOptions {
         IdentityOptions {
             seed,
@@ -75,17 +75,17 @@ impl IdentityOptions {
     }
 }
 
-/// The identity service. It is shared by everybody who asks.
+/// The identity service.
 #[derive(Debug)]
 pub struct Identity {
     state: RwLock<State>,
     journal: Option<Mutex<Journal>>,
     clock: Clock,
-    /// What links begin with when a request does not name its host.
+    /// The beginning of links if the request does not name its host.
     public_url: String,
-    /// Signs tokens.
+    /// The key that signs tokens.
     signing: Vec<u8>,
-    /// Seconds that a token lasts.
+    /// The lifetime of a token in seconds.
     lifetime: u64,
     delegated_trusts: bool,
     service: ServiceLogin,
@@ -93,8 +93,8 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Opens the service with the state in the file, or in memory only. What the seed names and the state lacks is
-    /// added; the catalogue becomes that of the seed.
+    /// Opens the service with the state in the file, or in memory only. Seed data that the state lacks is added; the
+    /// catalogue is replaced by that of the seed.
     pub fn open(path: Option<&Path>, options: IdentityOptions) -> Result<Identity, OpenError> {
         let (mut journal, mut state) = match path {
             Some(path) => Journal::open(path).map(|(journal, state)| (Some(journal), state))?,
@@ -125,13 +125,13 @@ impl Identity {
         self.clock.now()
     }
 
-    /// Looks something up.
+    /// Reads the state.
     fn read<T>(&self, read: impl FnOnce(&State) -> T) -> T {
         read(&self.state.read())
     }
 
-    /// Changes something and writes it down. Whoever changes decides first and acts last: after an error nothing has
-    /// changed.
+    /// Changes the state and appends the changes to the journal. The function must validate before it changes
+    /// anything: after an error the state must be unchanged.
     fn update<T>(
         &self,
         change: impl FnOnce(&mut State) -> Result<T, ApiError>,

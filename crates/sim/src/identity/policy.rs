@@ -1,35 +1,35 @@
-//! Condition may do what: one table.
+//! The policy: which callers may do what.
 //!
-//! The rules carry Keystone's names, because clients see them in refusals. In one point they are stricter than
-//! Keystone's: the administrator of a domain is nothing outside of it, so the one that owns the users of stacks cannot
-//! touch anybody else.
+//! The rules have Keystone's names, because clients see them in error messages. In one point they are stricter than
+//! Keystone's: the administrator of a domain has no rights outside of it, so the administrator of stack users cannot
+//! touch any other user.
 
 use super::error::ApiError;
 use super::records::Scope;
 use super::token::Subject;
 
-/// Someone condition may.
+/// A condition on the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Condition {
-    /// Has the role admin in a project or on the system.
+    /// The caller has the role admin on a project or on the system.
     Admin,
-    /// Has the role admin in the domain of the target.
+    /// The caller has the role admin on the domain of the target.
     DomainAdmin,
-    /// Has the role admin in some domain.
+    /// The caller has the role admin on a domain.
     AnyDomainAdmin,
-    /// Has the role reader on the system.
+    /// The caller has the role reader on the system.
     SystemReader,
-    /// Has the role service.
+    /// The caller has the role service.
     Service,
-    /// Is the user that it is about.
+    /// The caller is the user in the target.
     Owner,
-    /// Is the user that it is about and has the role member.
+    /// The caller is the user in the target and has the role member.
     OwnerMember,
-    /// Works in the project that it is about.
+    /// The caller's token is for the project in the target.
     ProjectMember,
-    /// Works in the domain that it is about, or in a project of it.
+    /// The caller's token is for the domain in the target, or for a project of it.
     DomainMember,
-    /// Has any valid token.
+    /// The caller has a valid token.
     Anyone,
 }
 
@@ -38,7 +38,7 @@ use Condition::{
     Service, SystemReader,
 };
 
-/// The rules, by name.
+/// The rules, by name; one of the conditions must hold.
 #[rustfmt::skip]
 pub(super) const RULES: &[(&str, &[Condition])] = &[
     ("add_user_to_group",                 &[Admin, DomainAdmin]),
@@ -129,18 +129,18 @@ pub(super) const RULES: &[(&str, &[Condition])] = &[
     ("validate_token",                    &[Admin, Service, Owner]),
 ];
 
-/// What a request is about; what is not known stays out.
+/// The target of a request; unknown parts stay empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Target<'a> {
-    /// The domains that are touched: all of them have to be the administrator's.
+    /// The domains that the request affects; the administrator must be that of all of them.
     pub(super) domains: &'a [&'a str],
-    /// The users that it is about: being one of them is enough.
+    /// The users that the request concerns; the caller must be one of them.
     pub(super) users: &'a [&'a str],
     pub(super) project: Option<&'a str>,
 }
 
 impl Subject {
-    /// Whether the caller may; the refusal names the rule.
+    /// Authorizes the caller; the error names the rule.
     pub(super) fn authorize(&self, rule: &str, target: Target<'_>) -> Result<(), ApiError> {
         let allowed = RULES.binary_search_by(|(name, _)| name.cmp(&rule)).map(|at| RULES[at].1);
         if allowed.unwrap_or(&[]).iter().any(|condition| self.meets(*condition, target)) {
@@ -149,12 +149,12 @@ impl Subject {
         Err(ApiError::forbidden(&format!("identity:{rule}")))
     }
 
-    /// Whether the caller is an administrator of everything.
+    /// Reports whether the caller is an administrator of the whole cloud.
     pub(super) fn is_admin(&self) -> bool {
         self.has_role("admin") && (self.project.is_some() || self.is_system())
     }
 
-    /// The domain that the caller is limited to.
+    /// Returns the domain that the caller's token is limited to.
     pub(super) fn scope_domain(&self) -> Option<&str> {
         match &self.claims.scope {
             Some(Scope::Domain(id)) => Some(id),

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::table::Row;
 use super::time::Moment;
 
-/// What clients add to a record beyond the fields that mean something.
+/// The additional fields that clients store with a record.
 pub(super) type Extra = Map<String, Value>;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ pub(super) struct Project {
     pub(super) tags: Vec<String>,
     pub(super) options: Extra,
     pub(super) extra: Extra,
-    /// Tokens of another epoch are void.
+    /// The epoch of the project's tokens; tokens of another epoch are invalid.
     pub(super) epoch: u64,
 }
 
@@ -41,12 +41,12 @@ pub(super) struct User {
     pub(super) domain_id: String,
     pub(super) name: String,
     pub(super) enabled: bool,
-    /// The hash; a user without one cannot log in with a password.
+    /// The hash of the password; a user without one cannot log in with a password.
     pub(super) password: Option<String>,
     pub(super) default_project_id: Option<String>,
     pub(super) options: Extra,
     pub(super) extra: Extra,
-    /// Tokens of another epoch are void.
+    /// The epoch of the user's tokens; tokens of another epoch are invalid.
     pub(super) epoch: u64,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Group {
     pub(super) extra: Extra,
 }
 
-/// A user is in a group.
+/// A user's membership in a group.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Membership {
     pub(super) group: String,
@@ -75,7 +75,7 @@ pub(super) struct Role {
     pub(super) options: Extra,
 }
 
-/// Where a role is held.
+/// The scope of a grant or of a token.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Scope {
@@ -85,7 +85,7 @@ pub(super) enum Scope {
 }
 
 impl Scope {
-    /// One word, for keys.
+    /// Returns a text for use in keys.
     pub(super) fn key(&self) -> String {
         match self {
             Scope::Project(id) => format!("project:{id}"),
@@ -94,7 +94,7 @@ impl Scope {
         }
     }
 
-    /// What the error messages call it.
+    /// Returns the name of the scope in error messages.
     pub(super) fn id(&self) -> &str {
         match self {
             Scope::Project(id) | Scope::Domain(id) => id,
@@ -103,7 +103,7 @@ impl Scope {
     }
 }
 
-/// Who can have roles.
+/// The type of the holder of a grant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ActorType {
@@ -113,7 +113,7 @@ pub(super) enum ActorType {
 }
 
 impl ActorType {
-    /// What messages and answers call it.
+    /// Returns the name of the type in messages and replies.
     pub(super) fn word(self) -> &'static str {
         match self {
             ActorType::User => "user",
@@ -122,10 +122,10 @@ impl ActorType {
     }
 }
 
-/// A user or a group has a role at a place.
+/// A user or a group has a role on a scope.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Grant {
-    /// The id of the user or the group. There were no groups once, and files say so still.
+    /// The id of the user or the group. The stored name dates from a time without groups.
     #[serde(rename = "user")]
     pub(super) actor: String,
     #[serde(default, rename = "kind")]
@@ -135,7 +135,7 @@ pub(super) struct Grant {
     pub(super) role: String,
 }
 
-/// Whoever has the one role has the other as well.
+/// The prior role implies the other one.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Implication {
     pub(super) prior: String,
@@ -155,7 +155,7 @@ pub(super) struct Service {
     #[serde(rename = "type")]
     pub(super) service_type: String,
     pub(super) enabled: bool,
-    /// Name and description, among others.
+    /// The name, the description and other fields.
     pub(super) extra: Extra,
 }
 
@@ -177,7 +177,7 @@ pub(super) struct AppCredential {
     pub(super) project_id: Option<String>,
     pub(super) name: String,
     pub(super) description: Option<String>,
-    /// The hash of its secret.
+    /// The hash of the secret.
     pub(super) secret: String,
     pub(super) roles: Vec<String>,
     pub(super) expires_at: Option<Moment>,
@@ -198,7 +198,8 @@ pub(super) struct Trust {
     pub(super) redelegation_count: u64,
 }
 
-/// A credential as clients store it. The secret of an EC2 key is in the blob, readable: signatures are checked with it.
+/// A credential as clients store it. The secret of an EC2 key is stored in the blob in plain text, because signatures
+/// are checked with it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Credential {
     pub(super) id: String,
@@ -209,32 +210,32 @@ pub(super) struct Credential {
     pub(super) blob: String,
 }
 
-/// Some tokens are void from now on.
+/// A revocation of tokens.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Revocation {
     pub(super) number: u64,
     pub(super) of: Revoked,
     pub(super) at: Moment,
-    /// When no token is left that it could apply to.
+    /// The time at which all affected tokens have expired.
     pub(super) until: Moment,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Revoked {
-    /// One token, by its audit id, issued then.
+    /// One token: its audit id and the time at which it was issued.
     Token(String, Moment),
     User(String),
     Project(String),
     Trust(String),
 }
 
-/// What there is only one of.
+/// The singletons of the service.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Keys {
-    /// Signs tokens; the passwords of the service users are derived from it.
+    /// The key that signs tokens and from which the passwords of the service users are derived.
     pub(super) signing: String,
-    /// Tokens issued until then are void: their revocations had to be forgotten.
+    /// Tokens issued until this time are invalid, because their revocations were dropped.
     pub(super) floor: Moment,
     /// The number of the next revocation.
     pub(super) next: u64,
@@ -258,7 +259,7 @@ macro_rules! rows {
     )*};
 }
 
-// Which table a record lives in, what it is found by, and which name has to be unique where.
+// The tables, keys and unique names of the records.
 rows! {
     AppCredential "application_credentials" |a| a.id.clone(), |a| within(&a.user_id, &a.name);
     Credential "credentials" |c| c.id.clone(), |_| None;
@@ -281,12 +282,12 @@ rows! {
     User "users" |u| u.id.clone(), |u| within(&u.domain_id, &u.name);
 }
 
-/// What a grant is found by.
+/// Returns the key of a grant.
 pub(super) fn grant_id(holder: &str, scope: &Scope, role: &str) -> String {
     format!("{holder}/{}/{role}", scope.key())
 }
 
-/// What a membership is found by.
+/// Returns the key of a membership.
 pub(super) fn membership_id(user: &str, group: &str) -> String {
     format!("{user}/{group}")
 }

@@ -10,26 +10,26 @@ use super::token::{self, Subject};
 use super::validation;
 use crate::python;
 
-/// What is asked.
+/// A parsed request.
 pub(super) struct Request<'a> {
     pub(super) identity: &'a Identity,
     pub(super) now: Moment,
-    /// What links begin with: `http://HOST:PORT`.
+    /// The beginning of links: `http://HOST:PORT`.
     pub(super) base: String,
     /// The path as it was sent.
     pub(super) path: String,
     /// The query as it was sent.
     pub(super) raw_query: String,
     pub(super) query: Vec<(String, String)>,
-    /// What the variable parts of the path say, in order.
+    /// The variable segments of the path, in order.
     pub(super) params: Vec<String>,
-    /// The body; an empty object if there is none.
+    /// The body; an empty object if there is no body.
     pub(super) body: Value,
     pub(super) token: Option<String>,
     pub(super) subject: Option<String>,
 }
 
-/// What is answered.
+/// A reply.
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) status: u16,
@@ -59,51 +59,51 @@ impl Reply {
 }
 
 impl Request<'_> {
-    /// The variable part of the path at this position.
+    /// Returns the variable segment at this position.
     pub(super) fn param(&self, at: usize) -> &str {
         self.params.get(at).map_or("", String::as_str)
     }
 
-    /// A parameter of the query.
+    /// Returns a query parameter.
     pub(super) fn query(&self, name: &str) -> Option<&str> {
         self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// Whether a parameter of the query is there and does not say no.
+    /// Reports whether a query parameter is present and not false.
     pub(super) fn has_flag(&self, name: &str) -> bool {
         self.query(name).is_some_and(|value| validation::parse_bool(value) != Some(false))
     }
 
-    /// Who asks.
+    /// Authenticates the caller.
     pub(super) fn caller(&self) -> Result<Subject, ApiError> {
         let token = self.token.as_deref().ok_or_else(ApiError::unauthorized)?;
         self.examine(token, 0).map_err(|_| ApiError::unauthorized())
     }
 
-    /// What a token is worth; expired ones may be so many seconds old.
+    /// Validates a token; expired ones are accepted for the grace period in seconds.
     pub(super) fn examine(&self, token: &str, grace: u64) -> Result<Subject, ApiError> {
         let unknown = || ApiError::not_found("Could not recognize Fernet token");
         let claims = token::open(&self.identity.signing, token).ok_or_else(unknown)?;
         self.identity.read(|state| token::examine(state, claims, self.now, grace))
     }
 
-    /// Tokens issued until now are over then.
+    /// Returns the time at which every token issued until now has expired.
     pub(super) fn token_expiry(&self) -> Moment {
         self.now.plus_seconds(self.identity.lifetime)
     }
 
-    /// A link to something under `/v3`.
+    /// Returns a link below `/v3`.
     pub(super) fn link(&self, path: &str) -> String {
         format!("{}/v3/{path}", self.base)
     }
 
-    /// A record with the link to itself.
+    /// Adds the link of a record to itself.
     pub(super) fn with_self_link(&self, mut record: Value, collection: &str, id: &str) -> Value {
         record["links"] = json!({ "self": self.link(&format!("{collection}/{id}")) });
         record
     }
 
-    /// The rows of a list of which every parameter of the query that may filter is true, cut to the page asked for.
+    /// Answers a list request: the rows that match the filters in the query, with pagination.
     pub(super) fn list(&self, key: &str, rows: Vec<Value>, filters: &[&str]) -> Answer {
         for name in filters.iter().filter(|name| **name == "enabled") {
             if let Some(word) =
@@ -158,7 +158,7 @@ impl Request<'_> {
         })
     }
 
-    /// The page that `limit` and `marker` ask for, and the link to the next one.
+    /// Returns the page that `limit` and `marker` select, and the link to the next one.
     fn page(&self, mut rows: Vec<Value>) -> Result<(Vec<Value>, Value), ApiError> {
         if let Some(marker) = self.query("marker").filter(|marker| !marker.is_empty()) {
             let at = rows.iter().position(|row| row["id"] == marker).ok_or_else(|| {
@@ -184,7 +184,7 @@ impl Request<'_> {
     }
 }
 
-/// An id for a record that is made now.
+/// Draws an id for a new record.
 pub(super) fn new_id() -> Result<String, ApiError> {
     Ok(secret::new_id()?)
 }

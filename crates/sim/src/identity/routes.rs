@@ -1,4 +1,4 @@
-//! Every route, in one table.
+//! The table of routes.
 
 use axum::http::Method;
 
@@ -8,10 +8,10 @@ use super::api::{
 };
 use super::request::{Answer, Request};
 
-/// What answers a request.
+/// A request handler.
 pub(super) type Handler = fn(&Request<'_>) -> Answer;
 
-/// Method, path, handler. A part in braces stands for anything; `GET` also answers `HEAD` where that has no row of its own.
+/// Method, path, handler. A segment in braces is variable; `GET` also answers `HEAD`, unless that has its own row.
 #[rustfmt::skip]
 const ROUTES: &[(&str, &str, Handler)] = &[
     ("GET",    "/",                                                       discovery::versions),
@@ -121,18 +121,18 @@ const ROUTES: &[(&str, &str, Handler)] = &[
     ("GET",    "/v3/users/{user}/projects",                               users::projects),
 ];
 
-/// What there is at a path for a method.
+/// The result of routing.
 pub(super) enum RouteMatch {
-    /// A handler, with what the variable parts of the path say.
+    /// The handler and the variable segments of the path.
     Handler(Handler, Vec<String>),
-    /// The question was which methods there are: these.
+    /// An `OPTIONS` request: the allowed methods.
     Options(String),
-    /// There are only these methods.
+    /// The path has no such method: the allowed methods.
     OtherMethods(String),
     Nothing,
 }
 
-/// Finds the route. A literal part wins over a variable one by being asked for literally: no two rows overlap otherwise.
+/// Finds the route. A literal segment takes precedence over a variable one; there is no other overlap between rows.
 pub(super) fn find(method: &Method, segments: &[String]) -> RouteMatch {
     let here: Vec<_> = ROUTES
         .iter()

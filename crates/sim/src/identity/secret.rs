@@ -1,8 +1,8 @@
 //! Randomness, ids and passwords.
 //!
-//! Passwords and the secrets of application credentials are kept as argon2id hashes with cheap parameters
-//! (1 MiB, two passes: about a millisecond). That is enough for a cloud on a developer's machine and far below
-//! what a public service needs; do not take it for an example.
+//! Passwords and the secrets of application credentials are stored as argon2id hashes with cheap parameters (1 MiB,
+//! two passes: about a millisecond). That is enough for a cloud on a developer's machine and far below the needs of a
+//! public service; do not use it as an example.
 
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
@@ -13,7 +13,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-/// What can go wrong with secrets; nothing that a client can cause.
+/// An internal error, which clients cannot cause.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
     #[error("the system gives no randomness: {0}")]
@@ -22,29 +22,29 @@ pub(super) enum Error {
     Hash(String),
 }
 
-/// So many bytes of the system's randomness.
+/// Returns random bytes of the operating system.
 pub(super) fn random<const N: usize>() -> Result<[u8; N], Error> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(Error::Random)?;
     Ok(bytes)
 }
 
-/// A new id: 32 hexadecimal digits.
+/// Returns a new id: 32 hexadecimal digits.
 pub(super) fn new_id() -> Result<String, Error> {
     Ok(hex::encode(random::<16>()?))
 }
 
-/// An audit id: 16 random bytes in URL-safe base64, as Keystone's.
+/// Returns an audit id: 16 random bytes in URL-safe base64, like Keystone's.
 pub(super) fn audit_id() -> Result<String, Error> {
     Ok(URL_SAFE_NO_PAD.encode(random::<16>()?))
 }
 
-/// A secret that nobody has to type.
+/// Returns a long random secret.
 pub(super) fn long_secret() -> Result<String, Error> {
     Ok(URL_SAFE_NO_PAD.encode(random::<64>()?))
 }
 
-/// An id that is the same on every machine: 32 hexadecimal digits derived from what the record is.
+/// Derives an id that is the same on every machine: 32 hexadecimal digits.
 pub(super) fn fixed_id(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
@@ -54,39 +54,39 @@ pub(super) fn fixed_id(parts: &[&str]) -> String {
     hex::encode(&hash.finalize()[..16])
 }
 
-/// The SHA-256 of the text in hexadecimal digits.
+/// Returns the SHA-256 hash of a text in hexadecimal digits.
 pub(super) fn sha256_hex(text: &[u8]) -> String {
     hex::encode(Sha256::digest(text))
 }
 
-/// HMAC with SHA-256.
+/// Computes the HMAC with SHA-256.
 pub(super) fn hmac(key: &[u8], text: &[u8]) -> [u8; 32] {
     keyed(key).chain_update(text).finalize().into_bytes().into()
 }
 
-/// HMAC with SHA-1, for signatures of old.
+/// Computes the HMAC with SHA-1, for the older signatures.
 pub(super) fn hmac_sha1(key: &[u8], text: &[u8]) -> [u8; 20] {
     let keyed = Hmac::<Sha1>::new_from_slice(key);
     let keyed = keyed.unwrap_or_else(|_| Hmac::new(&Default::default()));
     keyed.chain_update(text).finalize().into_bytes().into()
 }
 
-/// Whether the tag is the HMAC of the text, in constant time.
+/// Verifies an HMAC in constant time.
 pub(super) fn hmac_is(key: &[u8], text: &[u8], tag: &[u8]) -> bool {
     keyed(key).chain_update(text).verify_slice(tag).is_ok()
 }
 
 fn keyed(key: &[u8]) -> Hmac<Sha256> {
-    // `new_from_slice` takes a key of any length, but its type cannot say so; a longer key is hashed first.
+    // `new_from_slice` accepts keys of any length, so the error cannot occur.
     Hmac::new_from_slice(key).unwrap_or_else(|_| Hmac::new(&Default::default()))
 }
 
-/// Whether two secrets are the same, in a time that does not tell where they differ.
+/// Compares two secrets in constant time.
 pub(super) fn same(one: &[u8], other: &[u8]) -> bool {
     hmac_is(b"compare", one, &hmac(b"compare", other))
 }
 
-/// The hash of a password, as it is kept.
+/// Hashes a password for storage.
 pub(super) fn hash_password(password: &str) -> Result<String, Error> {
     let fail = |error: String| Error::Hash(error);
     let params = Params::new(1024, 2, 1, None).map_err(|e| fail(e.to_string()))?;
@@ -97,8 +97,8 @@ pub(super) fn hash_password(password: &str) -> Result<String, Error> {
     Ok(hash.to_string())
 }
 
-/// Whether the password has this hash. Without a hash it takes as long and the answer is no, so that the time of a
-/// login does not tell which users exist.
+/// Verifies a password. Without a hash the check takes as long and fails, so that the time of a login does not reveal
+/// which users exist.
 pub(super) fn password_is(password: &str, hash: Option<&str>) -> bool {
     const NOBODY: &str = "$argon2id$v=19$m=1024,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$\
                           AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";

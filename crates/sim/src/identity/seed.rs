@@ -1,7 +1,7 @@
-//! What is there from the beginning.
+//! The seed data.
 //!
-//! The ids of what is sown are derived from names, so they are the same on every machine and after every restart: stacks
-//! that were stored earlier still belong to somebody.
+//! The ids are derived from names, so they are the same on every machine and after every restart, and stored stacks
+//! keep their owners.
 
 use serde_json::json;
 
@@ -14,31 +14,31 @@ use super::secret::{self, Error};
 use super::state::State;
 use super::time::Moment;
 
-/// The domain of people.
+/// The domain of human users.
 pub(super) const DEFAULT_DOMAIN: &str = "default";
 
-/// What to sow: one region, two domains, three projects, four users and a catalogue.
+/// The seed data: one region, two domains, three projects, four users and a catalogue.
 #[derive(Clone, Debug)]
 pub struct Seed {
-    /// Where the service is reached: `http://127.0.0.1:5000`.
+    /// The URL of the service: `http://127.0.0.1:5000`.
     pub public_url: String,
-    /// The only region.
+    /// The name of the region.
     pub region: String,
     /// The password of the user `admin`.
     pub admin_password: String,
     /// The password of the user `demo`.
     pub demo_password: String,
-    /// The password of the user `heat`; drawn at random if there is none.
+    /// The password of the user `heat`; random by default.
     pub service_password: Option<String>,
-    /// The password of the user `heat_domain_admin`; drawn at random if there is none.
+    /// The password of the user `heat_domain_admin`; random by default.
     pub domain_admin_password: Option<String>,
-    /// The catalogue: type, name and address of each service. In addresses, `%(project_id)s` and `$(project_id)s` stand
-    /// for the project.
+    /// The catalogue: type, name and URL of each service. In URLs, `%(project_id)s` and `$(project_id)s` stand for
+    /// the project.
     pub services: Vec<(String, String, String)>,
 }
 
 impl Seed {
-    /// The usual seed, with the identity service itself as the only one in the catalogue.
+    /// Returns the default seed, with the identity service as the only service in the catalogue.
     pub fn new(public_url: &str) -> Seed {
         let public_url = public_url.trim_end_matches('/');
         let seed = Seed {
@@ -53,37 +53,37 @@ impl Seed {
         seed.service("identity", "keystone", &format!("{public_url}/v3"))
     }
 
-    /// The seed with one more service in its catalogue.
+    /// Adds a service to the catalogue.
     pub fn service(mut self, service_type: &str, name: &str, url: &str) -> Seed {
         self.services.push((service_type.to_owned(), name.to_owned(), url.to_owned()));
         self
     }
 
-    /// The seed with more services in its catalogue: type, name and address of each.
+    /// Adds services to the catalogue: type, name and URL of each.
     pub fn services(mut self, rows: impl IntoIterator<Item = (String, String, String)>) -> Seed {
         self.services.extend(rows);
         self
     }
 }
 
-/// The id of a user that was sown in the domain `default`.
+/// Returns the id of a seeded user of the domain `default`.
 pub fn user_id(name: &str) -> String {
     secret::fixed_id(&["user", DEFAULT_DOMAIN, name])
 }
 
-/// The id of a project that was sown in the domain `default`.
+/// Returns the id of a seeded project of the domain `default`.
 pub fn project_id(name: &str) -> String {
     secret::fixed_id(&["project", DEFAULT_DOMAIN, name])
 }
 
-/// What came of it.
+/// The result of seeding: the signing key and the logins of the service users.
 pub(super) struct Seeded {
     pub(super) signing: Vec<u8>,
     pub(super) service: ServiceLogin,
     pub(super) domain_admin: ServiceLogin,
 }
 
-/// The roles, and whether Keystone lets nobody change them.
+/// The roles, and whether they are immutable.
 const ROLES: &[(&str, bool)] = &[
     ("admin", true),
     ("heat_stack_owner", false),
@@ -100,7 +100,7 @@ const IMPLICATIONS: &[(&str, &str)] =
 const PROJECTS: &[(&str, &str)] =
     &[("admin", "Bootstrap project for initializing the cloud."), ("demo", ""), ("service", "")];
 
-/// User, project, role.
+/// The grants: user, project, role.
 const GRANTS: &[(&str, &str, &str)] = &[
     ("admin", "admin", "admin"),
     ("admin", "admin", "heat_stack_owner"),
@@ -112,10 +112,10 @@ const GRANTS: &[(&str, &str, &str)] = &[
     ("heat", "service", "service"),
 ];
 
-/// Adds what is missing.
+/// Adds the seed data that the state lacks.
 pub(super) fn seed_state(state: &mut State, seed: &Seed) -> Result<Seeded, Error> {
     let signing = signing_key(state)?;
-    // A name that somebody else took in the meantime stays with them; hence every `let _` below.
+    // A name that a client has taken in the meantime stays taken, so the results below are ignored.
     let region =
         Region { id: seed.region.clone(), description: String::new(), parent_region_id: None };
     let _ = state.regions.add(region);
@@ -128,7 +128,7 @@ pub(super) fn seed_state(state: &mut State, seed: &Seed) -> Result<Seeded, Error
     }
     seed_user(state, DEFAULT_DOMAIN, "admin", &seed.admin_password, false)?;
     seed_user(state, DEFAULT_DOMAIN, "demo", &seed.demo_password, false)?;
-    // The colon keeps these apart from tokens, which are signed with the same key.
+    // Tokens are signed with the same key; the colon keeps the derived passwords apart from them.
     let derived = |name: &str| {
         let text = format!("password:{name}");
         hex::encode(&secret::hmac(&signing, text.as_bytes())[..16])
@@ -226,7 +226,7 @@ fn seed_project(state: &mut State, name: &str, description: &str) {
     });
 }
 
-/// A user who keeps the password they have, unless it is one that we have to know.
+/// Adds a user. An existing user keeps its password, unless the service has to know the password.
 fn seed_user(
     state: &mut State,
     domain: &str,
@@ -276,7 +276,7 @@ fn grant(state: &mut State, user: &str, scope: Scope, role: &str) {
     }
 }
 
-/// The services of the seed replace those that an earlier seed had; those that a client made stay.
+/// Replaces the seeded services of an earlier start; services that a client created stay.
 fn seed_catalogue(state: &mut State, seed: &Seed) {
     let seeded_id = |service_type: &str| secret::fixed_id(&["service", service_type]);
     let old: Vec<String> = state

@@ -1,8 +1,8 @@
-//! All that the identity service knows, and what belongs together in it.
+//! The state of the identity service and its referential integrity.
 //!
-//! Invariants: a grant, a membership, a trust, a credential or an application credential never outlives its user or its project, a grant
-//! never its role. Removing a record here removes what hangs on it; a token that hangs on something removed is void because
-//! it is looked up whenever the token is used.
+//! Invariants: a grant, a membership, a trust, a credential or an application credential never outlives its user or
+//! its project, and a grant never outlives its role. Removing a record removes its dependents; a token of a removed
+//! record is invalid because the record is looked up on every use.
 
 use std::collections::BTreeSet;
 
@@ -16,10 +16,10 @@ use super::records::{
 use super::table::{Row, Table};
 use super::time::Moment;
 
-/// So many revocations are remembered; see [`State::revoke`].
+/// The number of revocations that are remembered; see [`State::revoke`].
 const MAX_REVOCATIONS: usize = 10_000;
 
-/// The tables.
+/// The tables of the service.
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
     pub(super) app_credentials: Table<AppCredential>,
@@ -40,20 +40,20 @@ pub(super) struct State {
     pub(super) users: Table<User>,
 }
 
-/// Which rows are asked for.
+/// The rows to return.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum ChangeSelection {
     Changes,
     Everything,
-    /// None: the changes are of no interest.
+    /// No rows; the pending changes are discarded.
     Nothing,
 }
 
-/// A row that changed: its table, its id, and the row unless it is gone.
+/// A changed row: its table, its id, and the row unless it was removed.
 pub(super) type Change = (String, String, Option<Value>);
 
 impl State {
-    /// What changed since the last call, or everything.
+    /// Returns the changes since the last call, or all rows.
     pub(super) fn take(
         &mut self,
         selection: ChangeSelection,
@@ -78,7 +78,7 @@ impl State {
         Ok(all)
     }
 
-    /// Carries out a change that was noted earlier.
+    /// Applies a change from the journal.
     pub(super) fn apply(&mut self, (table, id, row): Change) -> Result<(), String> {
         match table.as_str() {
             AppCredential::TABLE => replay(&mut self.app_credentials, &id, row),
@@ -101,7 +101,7 @@ impl State {
         }
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub(super) fn rows(&self) -> usize {
         self.app_credentials.len()
             + self.credentials.len()
@@ -121,13 +121,13 @@ impl State {
             + self.users.len()
     }
 
-    /// The roles that a user or a group was given at a place, without the implied ones.
+    /// Returns the roles that a user or a group was granted on a scope, without implied roles.
     pub(super) fn granted(&self, holder: &str, scope: &Scope) -> BTreeSet<String> {
         let prefix = grant_id(holder, scope, "");
         self.grants.beginning(&prefix).map(|grant| grant.role.clone()).collect()
     }
 
-    /// The roles that a user has at a place, also through groups, with the implied ones.
+    /// Returns the effective roles of a user on a scope: also through groups, and with implied roles.
     pub(super) fn roles_at(&self, user: &str, scope: &Scope) -> BTreeSet<String> {
         let mut granted = self.granted(user, scope);
         for group in self.groups_of(user) {
@@ -136,7 +136,7 @@ impl State {
         self.with_implied(granted)
     }
 
-    /// Where a user has roles, also through groups.
+    /// Returns the scopes on which a user has roles, also through groups.
     pub(super) fn scopes_of(&self, user: &str) -> BTreeSet<&Scope> {
         let groups = self.groups_of(user).map(|group| group.id.as_str());
         let mut scopes = BTreeSet::new();
@@ -147,7 +147,7 @@ impl State {
         scopes
     }
 
-    /// The groups that a user is in.
+    /// Returns the groups of a user.
     pub(super) fn groups_of(&self, user: &str) -> impl Iterator<Item = &Group> {
         let prefix = format!("{user}/");
         let ids: Vec<&str> =
@@ -155,12 +155,12 @@ impl State {
         ids.into_iter().filter_map(|id| self.groups.get(id))
     }
 
-    /// The users in a group.
+    /// Returns the users of a group.
     pub(super) fn members_of(&self, group: &str) -> impl Iterator<Item = &User> {
         self.memberships.in_scope(group).filter_map(|member| self.users.get(&member.user))
     }
 
-    /// The roles and all that they imply. Roles of a domain only stand for what they imply.
+    /// Adds the implied roles. Domain-specific roles are replaced by the roles that they imply.
     pub(super) fn with_implied(&self, roles: BTreeSet<String>) -> BTreeSet<String> {
         let mut all = BTreeSet::new();
         let mut open: Vec<String> = roles.into_iter().collect();
@@ -174,37 +174,37 @@ impl State {
         all
     }
 
-    /// A role by its name; roles of a domain are not meant.
+    /// Finds a global role by name.
     pub(super) fn role_named(&self, name: &str) -> Option<&Role> {
         self.roles.named("", name)
     }
 
-    /// Whether a user may log in at all.
+    /// Reports whether a user and its domain are enabled.
     pub(super) fn is_user_active(&self, user: &User) -> bool {
         user.enabled && self.is_domain_active(&user.domain_id)
     }
 
-    /// Whether a project can be worked in.
+    /// Reports whether a project and its domain are enabled.
     pub(super) fn is_project_active(&self, project: &Project) -> bool {
         project.enabled && self.is_domain_active(&project.domain_id)
     }
 
-    /// Whether a domain exists and is enabled.
+    /// Reports whether a domain exists and is enabled.
     pub(super) fn is_domain_active(&self, id: &str) -> bool {
         self.domains.get(id).is_some_and(|domain| domain.enabled)
     }
 
-    /// The user's tokens are void from now on.
+    /// Invalidates the tokens of a user.
     pub(super) fn revoke_user_tokens(&mut self, id: &str, now: Moment, until: Moment) {
         if let Some(mut user) = self.users.get(id).cloned() {
             user.epoch += 1;
-            // The name did not change, so nobody else can have it.
+            // The name is unchanged, so it cannot conflict.
             let _ = self.users.put(user);
             self.revoke(Revoked::User(id.to_owned()), now, until);
         }
     }
 
-    /// The tokens for the project are void from now on.
+    /// Invalidates the tokens for a project.
     pub(super) fn revoke_project_tokens(&mut self, id: &str, now: Moment, until: Moment) {
         if let Some(mut project) = self.projects.get(id).cloned() {
             project.epoch += 1;
@@ -213,7 +213,7 @@ impl State {
         }
     }
 
-    /// Removes a user and what is theirs.
+    /// Removes a user and its dependents.
     pub(super) fn remove_user(&mut self, id: &str) {
         self.users.remove(id);
         self.remove_grants_of(id);
@@ -233,7 +233,7 @@ impl State {
         members.iter().for_each(|membership| drop(self.memberships.remove(membership)));
     }
 
-    /// Removes a project and what is in it.
+    /// Removes a project and its dependents.
     pub(super) fn remove_project(&mut self, id: &str) {
         self.projects.remove(id);
         self.remove_grants_at(&Scope::Project(id.to_owned()));
@@ -258,7 +258,7 @@ impl State {
         self.domains.remove(id);
     }
 
-    /// Removes a role from everybody who has it.
+    /// Removes a role and its grants.
     pub(super) fn remove_role(&mut self, id: &str) {
         self.roles.remove(id);
         self.grants.remove_where(|grant| grant.role == id);
@@ -271,15 +271,15 @@ impl State {
         self.endpoints.remove_where(|endpoint| endpoint.service_id == id);
     }
 
-    /// Notes that tokens are void. What is over is forgotten; when there are too many, the oldest are, and all tokens
-    /// issued until then are void with them: forgetting must not bring a token back.
+    /// Records a revocation. Expired revocations are dropped. If there are too many, the oldest are dropped and all
+    /// tokens issued until then become invalid, because dropping a revocation must not revive a token.
     pub(super) fn revoke(&mut self, of: Revoked, now: Moment, until: Moment) {
         let Some(mut keys) = self.keys.get("keys").cloned() else { return };
         self.forget_revocations(&mut keys, now);
         let number = keys.next;
         keys.next += 1;
         let _ = self.keys.put(keys);
-        // The same token twice: the first one stands.
+        // Of two revocations of the same token, the first one counts.
         let _ = self.revocations.add(Revocation { number, of, at: now, until });
     }
 
@@ -295,7 +295,7 @@ impl State {
     }
 
     fn forget_revocations(&mut self, keys: &mut Keys, now: Moment) {
-        // They come in the order in which they were noted, and all live about as long: looking at the first is enough.
+        // Revocations are ordered by time and last about equally long, so checking the first one is enough.
         while let Some(first) = self.revocations.first().cloned() {
             if first.until >= now && self.revocations.len() < MAX_REVOCATIONS {
                 break;

@@ -1,32 +1,31 @@
-//! Rows with ids, found by id and by a name that is unique within a scope.
+//! Tables of rows with an id and an optional name that is unique within a scope.
 //!
-//! A table remembers which rows changed since it was last asked: that is what the journal writes. Rows come in the order
-//! of their ids.
+//! A table tracks its changes for the journal. Rows are ordered by id.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// What a table keeps.
+/// A row of a table.
 pub(super) trait Row: Clone + Serialize + DeserializeOwned {
-    /// What the journal calls the table.
+    /// The name of the table in the journal.
     const TABLE: &'static str;
 
-    /// What the row is found by.
+    /// Returns the id of the row.
     fn id(&self) -> String;
 
-    /// A scope, and a name that only one row within the scope may have.
+    /// Returns the scope and the name that must be unique within it.
     fn name(&self) -> Option<(String, String)> {
         None
     }
 }
 
-/// Another row has this id, or this name in this scope.
+/// Another row has the same id, or the same name in the scope.
 #[derive(Debug)]
 pub(super) struct Taken;
 
-/// The rows of one kind.
+/// A table.
 #[derive(Clone, Debug)]
 pub(super) struct Table<T> {
     rows: BTreeMap<String, T>,
@@ -54,24 +53,24 @@ impl<T: Row> Table<T> {
         self.rows.get(id)
     }
 
-    /// The row with the lowest id.
+    /// Returns the row with the lowest id.
     pub(super) fn first(&self) -> Option<&T> {
         self.rows.values().next()
     }
 
-    /// All rows.
+    /// Iterates over all rows.
     pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
         self.rows.values()
     }
 
-    /// The rows whose names are in the scope, by name.
+    /// Iterates over the rows with names in a scope, by name.
     pub(super) fn in_scope<'s>(&self, scope: &'s str) -> impl Iterator<Item = &T> + use<'_, 's, T> {
         let from = (scope.to_owned(), String::new());
         let within = self.names.range(from..).take_while(move |((of, _), _)| of == scope);
         within.filter_map(|(_, id)| self.rows.get(id))
     }
 
-    /// The rows whose ids begin with this.
+    /// Iterates over the rows whose ids have this prefix.
     pub(super) fn beginning<'s>(
         &self,
         prefix: &'s str,
@@ -92,7 +91,7 @@ impl<T: Row> Table<T> {
         self.put(row)
     }
 
-    /// Adds a row or puts it in place of the one with its id, unless another one has its name.
+    /// Adds or replaces a row, unless another row has its name.
     pub(super) fn put(&mut self, row: T) -> Result<(), Taken> {
         let id = row.id();
         let name = row.name();
@@ -117,7 +116,7 @@ impl<T: Row> Table<T> {
         Some(row)
     }
 
-    /// Removes the rows of which this is true.
+    /// Removes the rows that match.
     pub(super) fn remove_where(&mut self, gone: impl Fn(&T) -> bool) {
         let ids: Vec<String> =
             self.rows.iter().filter(|(_, row)| gone(row)).map(|(id, _)| id.clone()).collect();
@@ -126,18 +125,18 @@ impl<T: Row> Table<T> {
         }
     }
 
-    /// The ids of the rows that changed since the last call, with the rows if they still exist.
+    /// Returns the ids of the rows that changed since the last call, with the rows that still exist.
     pub(super) fn take_changes(&mut self) -> Vec<(String, Option<T>)> {
         let changed = std::mem::take(&mut self.changed);
         changed.into_iter().map(|id| (id.clone(), self.rows.get(&id).cloned())).collect()
     }
 
-    /// Every row counts as changed.
+    /// Marks every row as changed.
     pub(super) fn mark_all(&mut self) {
         self.changed = self.rows.keys().cloned().collect();
     }
 
-    /// No row counts as changed.
+    /// Marks every row as unchanged.
     pub(super) fn mark_none(&mut self) {
         self.changed.clear();
     }

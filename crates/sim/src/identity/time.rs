@@ -1,4 +1,4 @@
-//! Moments, and who tells the time. Nothing in here asks the system for it.
+//! Times and the clock. This crate never asks the system for the time.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,12 +8,12 @@ use jiff::civil::DateTime;
 use jiff::tz::Offset;
 use serde::{Deserialize, Serialize};
 
-/// Tells the time: microseconds since 1970-01-01 UTC, whatever they are taken from.
+/// The clock: microseconds since 1970-01-01 UTC, from any source.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> i64 + Send + Sync>);
 
 impl Clock {
-    /// A clock that reads its time, in microseconds since 1970-01-01 UTC, from the function.
+    /// Returns a clock that reads its time, in microseconds since 1970-01-01 UTC, from the function.
     pub fn new(micros: impl Fn() -> i64 + Send + Sync + 'static) -> Clock {
         Clock(Arc::new(micros))
     }
@@ -22,7 +22,7 @@ impl Clock {
         Moment((self.0)())
     }
 
-    /// The time, in microseconds since 1970-01-01 UTC.
+    /// Returns the time in microseconds since 1970-01-01 UTC.
     pub(crate) fn micros(&self) -> i64 {
         (self.0)()
     }
@@ -34,7 +34,7 @@ impl fmt::Debug for Clock {
     }
 }
 
-/// A moment, in microseconds since 1970-01-01 UTC.
+/// A time in microseconds since 1970-01-01 UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Moment(pub(super) i64);
@@ -45,9 +45,9 @@ impl Moment {
         Moment(self.0.saturating_add(micros))
     }
 
-    /// Reads an ISO 8601 time, with or without an offset (UTC then), or AWS's compact form.
+    /// Parses an ISO 8601 time, with an offset or in UTC, or AWS's compact form.
     pub(super) fn read(text: &str) -> Option<Moment> {
-        // Without this, jiff takes a date alone for midnight; Keystone wants a time as well.
+        // jiff would accept a date as midnight; Keystone requires a time.
         let timed = text.contains('T') || text.contains(' ');
         let stamp = match text.parse::<Timestamp>() {
             Ok(stamp) => stamp,
@@ -57,23 +57,23 @@ impl Moment {
         Some(Moment(stamp.as_microsecond()))
     }
 
-    /// As in tokens: whole seconds, written with six digits of nothing.
+    /// Formats the time as in tokens: whole seconds, followed by six zeros.
     pub(super) fn seconds(self) -> String {
         self.write("%Y-%m-%dT%H:%M:%S.000000Z")
     }
 
-    /// With microseconds and the letter of UTC, as trusts and revocations have it.
+    /// Formats the time with microseconds and a `Z`, as in trusts and revocations.
     pub(super) fn zulu(self) -> String {
         self.write("%Y-%m-%dT%H:%M:%S.%6fZ")
     }
 
-    /// With microseconds and without an offset, as application credentials have it.
+    /// Formats the time with microseconds and without an offset, as in application credentials.
     pub(super) fn naive(self) -> String {
         self.write("%Y-%m-%dT%H:%M:%S.%6f")
     }
 
     fn write(self, form: &str) -> String {
-        // A moment outside of jiff's range (year 9999) is shown as the last one within.
+        // A time beyond jiff's range (year 9999) is printed as the last one in it.
         let stamp = Timestamp::from_microsecond(self.0).unwrap_or(Timestamp::MAX);
         stamp.strftime(form).to_string()
     }

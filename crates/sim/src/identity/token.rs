@@ -1,11 +1,11 @@
-//! Tokens: signed claims, and what they are worth now.
+//! Tokens: signed claims, and their validation.
 //!
-//! A token is not kept anywhere. It carries what was proved at login (who, how, for which scope, until when) and a
-//! signature with a key that is part of the state. So a login writes nothing, any number of tokens costs no memory, and
-//! tokens survive a restart. What a token is worth is looked up every time it is shown: users, projects, roles, trusts
-//! and application credentials as they are at that moment. A change that must void tokens although the record stays (a
-//! new password, a disabled user) counts up the record's epoch, which the token carries too; revoking a single token
-//! notes its audit id until it would have expired.
+//! Tokens are not stored. A token carries the claims of the login (user, methods, scope, expiry) and a signature with
+//! a key from the state. So a login writes nothing, tokens need no memory, and they survive a restart. Every use of a
+//! token looks up the users, projects, roles, trusts and application credentials as they are at that time. A change
+//! that must invalidate tokens although the record stays (a new password, a disabled user) increments the epoch of
+//! the record, which the token also carries; the revocation of a single token is stored by its audit id until the
+//! token would have expired.
 
 use std::collections::BTreeSet;
 
@@ -19,20 +19,20 @@ use super::secret;
 use super::state::State;
 use super::time::Moment;
 
-/// A token as text is never longer than this.
+/// The maximal length of a token.
 const MAX_TOKEN_BYTES: usize = 8 * 1024;
 
-/// What was proved at login.
+/// The claims of a token.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Claims {
-    /// Who logged in; with a trust that is the trustee.
+    /// The user who logged in; with a trust, the trustee.
     #[serde(rename = "u")]
     pub(super) user: String,
     #[serde(rename = "m")]
     pub(super) methods: Vec<String>,
     #[serde(rename = "s")]
     pub(super) scope: Option<Scope>,
-    /// This token's audit id, and that of the first in a chain of tokens.
+    /// The audit id of this token, and that of the first token in its chain.
     #[serde(rename = "a")]
     pub(super) audit: Vec<String>,
     #[serde(rename = "i")]
@@ -48,7 +48,7 @@ pub(super) struct Claims {
     pub(super) epochs: [u64; 3],
 }
 
-/// What a login asks for, once it is known who it is.
+/// The parameters of a new token for an authenticated user.
 #[derive(Clone, Debug)]
 pub(super) struct TokenRequest {
     pub(super) user: String,
@@ -61,11 +61,11 @@ pub(super) struct TokenRequest {
     pub(super) app_credential: Option<String>,
 }
 
-/// A token that holds: the claims and the records they are about, as they are now.
+/// A valid token: its claims and the records that they refer to.
 #[derive(Clone, Debug)]
 pub(super) struct Subject {
     pub(super) claims: Claims,
-    /// As whom the holder acts: the trustor, if a trust says so.
+    /// The user as whom the token acts: with impersonation, the trustor.
     pub(super) user: User,
     pub(super) roles: Vec<Role>,
     pub(super) project: Option<Project>,
@@ -74,7 +74,7 @@ pub(super) struct Subject {
     pub(super) app_credential: Option<AppCredential>,
 }
 
-/// Makes the claims for a login that is otherwise in order. They still have to be examined.
+/// Builds the claims of a login, which still have to be examined.
 pub(super) fn claims(
     state: &State,
     token_request: TokenRequest,
@@ -105,7 +105,7 @@ pub(super) fn claims(
     })
 }
 
-/// The token as text.
+/// Signs the claims and encodes them as a token.
 pub(super) fn sign(key: &[u8], claims: &Claims) -> Result<String, ApiError> {
     let body = serde_json::to_vec(claims).map_err(ApiError::internal)?;
     let body = URL_SAFE_NO_PAD.encode(body);
@@ -113,7 +113,7 @@ pub(super) fn sign(key: &[u8], claims: &Claims) -> Result<String, ApiError> {
     Ok(format!("{body}.{tag}"))
 }
 
-/// The claims of a token, if it is one of ours.
+/// Decodes a token and verifies its signature.
 pub(super) fn open(key: &[u8], token: &str) -> Option<Claims> {
     if token.len() > MAX_TOKEN_BYTES {
         return None;
@@ -125,7 +125,7 @@ pub(super) fn open(key: &[u8], token: &str) -> Option<Claims> {
     serde_json::from_slice(&URL_SAFE_NO_PAD.decode(body).ok()?).ok()
 }
 
-/// What the claims are worth now, or why they are worth nothing. Expired tokens may be so many seconds old.
+/// Validates the claims against the state. Expired tokens are accepted for the grace period in seconds.
 pub(super) fn examine(
     state: &State,
     claims: Claims,
@@ -206,7 +206,7 @@ fn live_domain(state: &State, claims: &Claims) -> Result<Option<Domain>, ApiErro
     }
 }
 
-/// The roles of a scoped token. A scope in which none is left is no scope.
+/// Returns the roles of a scoped token. A scope without any role is invalid.
 fn roles(state: &State, subject: &Subject) -> Result<Vec<Role>, ApiError> {
     let Some(scope) = &subject.claims.scope else { return Ok(Vec::new()) };
     let mut ids = match &subject.trust {
@@ -224,7 +224,7 @@ fn roles(state: &State, subject: &Subject) -> Result<Vec<Role>, ApiError> {
     Ok(roles)
 }
 
-/// The roles that a trust hands on. All of them have to be the trustor's still.
+/// Returns the roles that a trust delegates. The trustor must still have all of them.
 fn delegated(state: &State, trust: &Trust, scope: &Scope) -> Result<BTreeSet<String>, ApiError> {
     let held = state.roles_at(&trust.trustor, scope);
     if trust.roles.iter().any(|role| !held.contains(role)) {
@@ -242,7 +242,7 @@ impl Subject {
         self.claims.scope == Some(Scope::System)
     }
 
-    /// The token came to its holder by way of something that was delegated, which must not be delegated further.
+    /// Reports whether the token comes from a delegation, which must not be delegated further.
     pub(super) fn is_delegated(&self) -> bool {
         self.trust.is_some()
             || self.app_credential.is_some()

@@ -1,39 +1,39 @@
-//! What the body of a request must look like.
+//! Validation of request bodies.
 
 use serde_json::{Map, Value};
 
 use super::error::ApiError;
 use crate::python;
 
-/// What a field of a body may hold.
+/// The type of a field.
 #[derive(Clone, Copy)]
 pub(super) enum FieldType {
-    /// Text of at most so many characters, not blank.
+    /// A non-blank text of at most this many characters.
     Name(usize),
     /// Text.
     Text,
     /// Text or null.
     Note,
-    /// True or false, also as text.
+    /// A boolean, or a text for one.
     Flag,
-    /// True, false or null.
+    /// A boolean or null.
     Switch,
-    /// One of these.
+    /// One of these texts.
     OneOf(&'static [&'static str]),
-    /// A whole number of at least one, or null.
+    /// An integer of at least one, or null.
     Count,
     /// A list of objects.
     Objects,
-    /// A list of short texts without commas and slashes.
+    /// A list of texts of 1 to 255 characters without commas and slashes.
     Tags,
-    /// An object of these flags.
+    /// An object with these boolean options.
     Options(&'static [&'static str]),
 }
 
-/// A field: its name, what it may hold, and whether it must be there.
+/// A field: its name, its type, and whether it is required.
 pub(super) type Field = (&'static str, FieldType, bool);
 
-/// The object under the only key of the body, checked against the fields. Other fields are the client's own affair.
+/// Returns the object under the only key of the body, after validating its fields. Other fields are ignored.
 pub(super) fn object<'a>(
     body: &'a Value,
     key: &str,
@@ -60,7 +60,7 @@ pub(super) fn object<'a>(
     Ok(object)
 }
 
-/// Like [`object`], and at least one field must be there.
+/// Like [`object`], but rejects an empty object.
 pub(super) fn non_empty_object<'a>(
     body: &'a Value,
     key: &str,
@@ -73,12 +73,12 @@ pub(super) fn non_empty_object<'a>(
     Ok(object)
 }
 
-/// The text of a field that has been checked.
+/// Returns the text of a validated field.
 pub(super) fn text(object: &Map<String, Value>, name: &str) -> Option<String> {
     object.get(name)?.as_str().map(str::to_owned)
 }
 
-/// The flag of a field that has been checked.
+/// Returns the boolean of a validated field.
 pub(super) fn flag(object: &Map<String, Value>, name: &str) -> Option<bool> {
     match object.get(name)? {
         Value::Bool(flag) => Some(*flag),
@@ -87,7 +87,7 @@ pub(super) fn flag(object: &Map<String, Value>, name: &str) -> Option<bool> {
     }
 }
 
-/// What Keystone takes for true and false in texts.
+/// Parses the texts that Keystone accepts as booleans.
 pub(super) fn parse_bool(word: &str) -> Option<bool> {
     match word.to_ascii_lowercase().as_str() {
         "true" | "" | "1" | "y" | "on" | "yes" => Some(true),
@@ -96,13 +96,13 @@ pub(super) fn parse_bool(word: &str) -> Option<bool> {
     }
 }
 
-/// The fields of a checked object that are not among these.
+/// Returns the fields of a validated object that are not among the known ones.
 pub(super) fn extra_fields(object: &Map<String, Value>, known: &[&str]) -> Map<String, Value> {
     let unknown = object.iter().filter(|(name, _)| !known.contains(&name.as_str()));
     unknown.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// A sentence about a field in the form that Keystone has for all of them.
+/// Reports an invalid field in Keystone's wording.
 pub(super) fn invalid(field: &str, value: &Value, why: &str) -> ApiError {
     let rendered = match value {
         Value::String(text) => text.clone(),

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::world::{Answer, World};
+use super::test_cloud::{Answer, TestCloud};
 
 const V21: &str = "/compute/v2.1";
 const NO_HOST: &str = "No valid host was found. There are not enough hosts available.";
 const NEWEST: &[(&str, &str)] = &[("OpenStack-API-Version", "compute 2.96")];
 
-impl World {
-    /// As the user `demo`, with the newest microversion.
+impl TestCloud {
+    /// Sends a request as the user `demo`, with the newest microversion.
     #[track_caller]
     pub fn nova(&self, what: &str, body: Value) -> Answer {
         let (method, path) = what.split_once(' ').unwrap();
@@ -26,7 +26,7 @@ impl World {
         found["networks"][0]["id"].as_str().unwrap().to_owned()
     }
 
-    /// The id of a server that is being built.
+    /// Creates a server and returns its id; it is still being built.
     #[track_caller]
     pub fn server(&self, fields: Value) -> String {
         let mut server = json!({
@@ -39,7 +39,7 @@ impl World {
         made["server"]["id"].as_str().unwrap().to_owned()
     }
 
-    /// The id of a server that runs.
+    /// Creates a running server and returns its id.
     #[track_caller]
     pub fn running(&self) -> String {
         let id = self.server(json!({}));
@@ -65,7 +65,7 @@ impl World {
 }
 
 impl Answer {
-    /// Asserts a refusal in the form that Nova and Cinder have.
+    /// Asserts an error in the format of Nova and Cinder.
     #[track_caller]
     pub fn fault(self, status: u16, name: &str, message: &str) {
         assert_eq!(self.body[name]["message"], message, "{}", self.text);
@@ -76,15 +76,15 @@ impl Answer {
 
 #[test]
 fn versions_and_microversions_are_told() {
-    let world = World::new();
-    let root = world.ask("", "GET", "/compute/", Value::Null).unwrap().has(200).body;
+    let cloud = TestCloud::new();
+    let root = cloud.ask("", "GET", "/compute/", Value::Null).unwrap().has(200).body;
     assert_eq!(root["versions"][0]["version"], "2.96");
-    let answer = world.demo(&format!("GET {V21}/flavors"), Value::Null).has(200);
+    let answer = cloud.demo(&format!("GET {V21}/flavors"), Value::Null).has(200);
     assert_eq!(answer.headers["openstack-api-version"], "compute 2.1");
     assert!(answer.headers.contains_key("x-compute-request-id"));
-    let answer = world.nova("GET flavors", Value::Null).has(200);
+    let answer = cloud.nova("GET flavors", Value::Null).has(200);
     assert_eq!(answer.headers["openstack-api-version"], "compute 2.96");
-    world
+    cloud
         .demo_with(
             &format!("GET {V21}/flavors"),
             &[("OpenStack-API-Version", "compute 2.999")],
@@ -99,38 +99,38 @@ fn versions_and_microversions_are_told() {
 
 #[test]
 fn a_server_is_built_and_goes_with_its_port() {
-    let world = World::new();
-    let before = world.count("network/ports");
-    let id = world.server(json!({ "metadata": { "a": "b" }, "tags": ["t"], "key_name": null }));
-    let server = world.shown(&id);
+    let cloud = TestCloud::new();
+    let before = cloud.count("network/ports");
+    let id = cloud.server(json!({ "metadata": { "a": "b" }, "tags": ["t"], "key_name": null }));
+    let server = cloud.shown(&id);
     assert_eq!((&server["status"], &server["addresses"]), (&json!("BUILD"), &json!({})));
-    world.later(11);
-    let server = world.shown(&id);
+    cloud.later(11);
+    let server = cloud.shown(&id);
     assert_eq!(server["status"], "ACTIVE");
     let address = &server["addresses"]["private"][0];
     assert_eq!((&address["version"], &address["OS-EXT-IPS:type"]), (&json!(4), &json!("fixed")));
     assert_eq!(server["flavor"]["original_name"], "m1.nano");
     assert_eq!(server["security_groups"], json!([{ "name": "default" }]));
-    assert_eq!(world.count("network/ports"), before + 1);
-    let ports = world.get(&format!("/network/v2.0/ports?device_id={id}"));
+    assert_eq!(cloud.count("network/ports"), before + 1);
+    let ports = cloud.get(&format!("/network/v2.0/ports?device_id={id}"));
     assert_eq!(ports["ports"][0]["device_owner"], "compute:nova");
     assert_eq!(ports["ports"][0]["status"], "ACTIVE");
-    world.nova(&format!("DELETE servers/{id}"), Value::Null).has(204);
-    assert_eq!(world.shown(&id)["OS-EXT-STS:task_state"], "deleting");
-    world.later(11);
-    world.nova(&format!("GET servers/{id}"), Value::Null).fault(
+    cloud.nova(&format!("DELETE servers/{id}"), Value::Null).has(204);
+    assert_eq!(cloud.shown(&id)["OS-EXT-STS:task_state"], "deleting");
+    cloud.later(11);
+    cloud.nova(&format!("GET servers/{id}"), Value::Null).fault(
         404,
         "itemNotFound",
         &format!("Instance {id} could not be found."),
     );
-    assert_eq!(world.count("network/ports"), before);
+    assert_eq!(cloud.count("network/ports"), before);
 }
 
 #[test]
 fn what_makes_no_sense_is_refused_in_novas_words() {
-    let world = World::new();
-    let image = world.image("cirros");
-    let ask = |fields: Value| world.nova("POST servers", json!({ "server": fields }));
+    let cloud = TestCloud::new();
+    let image = cloud.image("cirros");
+    let ask = |fields: Value| cloud.nova("POST servers", json!({ "server": fields }));
     let good = json!({ "name": "s", "flavorRef": "42", "imageRef": image, "networks": "auto" });
     let with = |name: &str, value: Value| {
         let mut server = good.clone();
@@ -176,56 +176,56 @@ fn what_makes_no_sense_is_refused_in_novas_words() {
 
 #[test]
 fn a_project_without_networks_gets_one() {
-    let world = World::new();
+    let cloud = TestCloud::new();
     let server = json!({ "server": {
-        "name": "s", "flavorRef": "42", "networks": "auto", "imageRef": world.image("cirros"),
+        "name": "s", "flavorRef": "42", "networks": "auto", "imageRef": cloud.image("cirros"),
     } });
     let newest = |body: Value| {
-        let token = world.admin_token();
-        world.ask_with(token, "POST", &format!("{V21}/servers"), NEWEST, body).unwrap()
+        let token = cloud.admin_token();
+        cloud.ask_with(token, "POST", &format!("{V21}/servers"), NEWEST, body).unwrap()
     };
     newest(server.clone()).has(202);
     newest(server).has(202);
     let nets =
-        world.admin("GET /network/v2.0/networks?name=auto_allocated_network", Value::Null).body;
+        cloud.admin("GET /network/v2.0/networks?name=auto_allocated_network", Value::Null).body;
     assert_eq!(nets["networks"].as_array().unwrap().len(), 1);
 }
 
 #[test]
 fn a_server_takes_a_port_and_gives_it_back() {
-    let world = World::new();
-    let port = world.make("/network/v2.0/ports", "port", json!({ "network_id": world.private() }));
-    let id = world.server(json!({ "networks": [{ "port": port }] }));
-    world.nova("POST servers", json!({ "server": {
-        "name": "t", "flavorRef": "42", "imageRef": world.image("cirros"), "networks": [{ "port": port }],
+    let cloud = TestCloud::new();
+    let port = cloud.make("/network/v2.0/ports", "port", json!({ "network_id": cloud.private() }));
+    let id = cloud.server(json!({ "networks": [{ "port": port }] }));
+    cloud.nova("POST servers", json!({ "server": {
+        "name": "t", "flavorRef": "42", "imageRef": cloud.image("cirros"), "networks": [{ "port": port }],
     } })).fault(409, "conflictingRequest", &format!("Port {port} is still in use."));
-    world.later(11);
-    world.nova(&format!("DELETE servers/{id}"), Value::Null).has(204);
-    world.later(11);
-    let shown = world.get(&format!("/network/v2.0/ports/{port}"))["port"].clone();
+    cloud.later(11);
+    cloud.nova(&format!("DELETE servers/{id}"), Value::Null).has(204);
+    cloud.later(11);
+    let shown = cloud.get(&format!("/network/v2.0/ports/{port}"))["port"].clone();
     assert_eq!((&shown["device_id"], &shown["status"]), (&json!(""), &json!("DOWN")));
 }
 
 #[test]
 fn interfaces_come_and_go() {
-    let world = World::new();
-    let id = world.running();
+    let cloud = TestCloud::new();
+    let id = cloud.running();
     let path = format!("servers/{id}/os-interface");
-    let wish = json!({ "interfaceAttachment": { "net_id": world.private() } });
-    let made = world.nova(&format!("POST {path}"), wish).has(200).body;
+    let body = json!({ "interfaceAttachment": { "net_id": cloud.private() } });
+    let made = cloud.nova(&format!("POST {path}"), body).has(200).body;
     let port = made["interfaceAttachment"]["port_id"].as_str().unwrap().to_owned();
-    let all = world.nova(&format!("GET {path}"), Value::Null).has(200).body;
+    let all = cloud.nova(&format!("GET {path}"), Value::Null).has(200).body;
     assert_eq!(all["interfaceAttachments"].as_array().unwrap().len(), 2);
-    world.nova(&format!("DELETE {path}/{port}"), Value::Null).has(202);
-    world.later(11);
-    world.nova(&format!("GET {path}/{port}"), Value::Null).has(404);
-    world.demo(&format!("GET /network/v2.0/ports/{port}"), Value::Null).has(404);
+    cloud.nova(&format!("DELETE {path}/{port}"), Value::Null).has(202);
+    cloud.later(11);
+    cloud.nova(&format!("GET {path}/{port}"), Value::Null).has(404);
+    cloud.demo(&format!("GET /network/v2.0/ports/{port}"), Value::Null).has(404);
 }
 
 #[test]
 fn actions_change_the_state_and_only_from_the_right_one() {
-    let world = World::new();
-    let id = world.running();
+    let cloud = TestCloud::new();
+    let id = cloud.running();
     for (action, busy, after) in [
         (json!({ "suspend": null }), "ACTIVE", "SUSPENDED"),
         (json!({ "resume": null }), "SUSPENDED", "ACTIVE"),
@@ -236,48 +236,48 @@ fn actions_change_the_state_and_only_from_the_right_one() {
         (json!({ "revertResize": null }), "REVERT_RESIZE", "ACTIVE"),
         (json!({ "resize": { "flavorRef": "1" } }), "RESIZE", "VERIFY_RESIZE"),
     ] {
-        world.act(&id, action).has(202);
-        assert_eq!(world.status(&id), busy);
-        world.later(11);
-        assert_eq!(world.status(&id), after);
+        cloud.act(&id, action).has(202);
+        assert_eq!(cloud.status(&id), busy);
+        cloud.later(11);
+        assert_eq!(cloud.status(&id), after);
     }
-    world.act(&id, json!({ "suspend": null })).fault(
+    cloud.act(&id, json!({ "suspend": null })).fault(
         409,
         "conflictingRequest",
         &format!("Cannot 'suspend' instance {id} while it is in vm_state resized"),
     );
-    world.act(&id, json!({ "confirmResize": null })).has(204);
-    assert_eq!(world.shown(&id)["flavor"]["original_name"], "m1.tiny");
-    world.act(&id, json!({ "confirmResize": null })).has(409);
+    cloud.act(&id, json!({ "confirmResize": null })).has(204);
+    assert_eq!(cloud.shown(&id)["flavor"]["original_name"], "m1.tiny");
+    cloud.act(&id, json!({ "confirmResize": null })).has(409);
     let rebuild =
-        json!({ "rebuild": { "imageRef": world.image("ubuntu-22.04"), "metadata": { "n": "1" } } });
-    world.act(&id, rebuild).has(202);
-    assert_eq!(world.status(&id), "REBUILD");
-    world.later(11);
-    let shown = world.shown(&id);
+        json!({ "rebuild": { "imageRef": cloud.image("ubuntu-22.04"), "metadata": { "n": "1" } } });
+    cloud.act(&id, rebuild).has(202);
+    assert_eq!(cloud.status(&id), "REBUILD");
+    cloud.later(11);
+    let shown = cloud.shown(&id);
     assert_eq!(
         (&shown["image"]["id"], &shown["metadata"]),
-        (&json!(world.image("ubuntu-22.04")), &json!({ "n": "1" }))
+        (&json!(cloud.image("ubuntu-22.04")), &json!({ "n": "1" }))
     );
-    world.act(&id, json!({ "changePassword": { "adminPass": "x" } })).has(202);
-    world.act(&id, json!({ "os-getConsoleOutput": {} })).has(200);
-    world.act(&id, json!({ "nonsense": {} })).has(400);
+    cloud.act(&id, json!({ "changePassword": { "adminPass": "x" } })).has(202);
+    cloud.act(&id, json!({ "os-getConsoleOutput": {} })).has(200);
+    cloud.act(&id, json!({ "nonsense": {} })).has(400);
     let image =
-        world.act(&id, json!({ "createImage": { "name": "copy" } })).has(202).body["image_id"]
+        cloud.act(&id, json!({ "createImage": { "name": "copy" } })).has(202).body["image_id"]
             .clone();
     let image = image.as_str().unwrap();
-    assert_eq!(world.get(&format!("/image/v2/images/{image}"))["status"], "queued");
-    world.later(11);
-    assert_eq!(world.get(&format!("/image/v2/images/{image}"))["status"], "active");
-    assert_eq!(world.shown(&id)["OS-EXT-STS:task_state"], Value::Null);
+    assert_eq!(cloud.get(&format!("/image/v2/images/{image}"))["status"], "queued");
+    cloud.later(11);
+    assert_eq!(cloud.get(&format!("/image/v2/images/{image}"))["status"], "active");
+    assert_eq!(cloud.shown(&id)["OS-EXT-STS:task_state"], Value::Null);
     let console = json!({ "remote_console": { "protocol": "vnc", "type": "novnc" } });
-    world.nova(&format!("POST servers/{id}/remote-consoles"), console).has(200);
+    cloud.nova(&format!("POST servers/{id}/remote-consoles"), console).has(200);
 }
 
 #[test]
 fn a_server_that_cannot_be_built_says_why() {
     use kiln_sim::cloud::{FaultKind, FaultRule, FaultWhen};
-    let world = World::with(|options| {
+    let cloud = TestCloud::with(|options| {
         options.faults.rules = vec![FaultRule {
             service: Some("compute".to_owned()),
             method: Some("POST".to_owned()),
@@ -286,91 +286,91 @@ fn a_server_that_cannot_be_built_says_why() {
             kind: FaultKind::BuildFailure,
         }];
     });
-    let id = world.server(json!({}));
-    world.later(11);
-    let shown = world.shown(&id);
+    let id = cloud.server(json!({}));
+    cloud.later(11);
+    let shown = cloud.shown(&id);
     assert_eq!(shown["status"], "ERROR");
     assert_eq!(shown["fault"]["message"], NO_HOST);
-    assert_eq!(world.count("network/ports"), 2, "only those of the first router");
-    world.running();
+    assert_eq!(cloud.count("network/ports"), 2, "only those of the first router");
+    cloud.running();
 }
 
 #[test]
 fn no_hypervisor_has_room_for_a_giant() {
-    let world = World::with(|options| options.quota = Some(-1));
+    let cloud = TestCloud::with(|options| options.quota = Some(-1));
     let flavor =
         json!({ "flavor": { "name": "giant", "ram": 1_000_000_000, "vcpus": 1, "disk": 1 } });
-    let made = world.admin(&format!("POST {V21}/flavors"), flavor).has(200).body;
+    let made = cloud.admin(&format!("POST {V21}/flavors"), flavor).has(200).body;
     let giant = made["flavor"]["id"].as_str().unwrap();
-    let id = world.server(json!({ "flavorRef": giant }));
-    world.later(11);
-    assert_eq!(world.shown(&id)["fault"]["message"], NO_HOST);
-    // One that runs goes on as it was.
-    let id = world.running();
-    world.act(&id, json!({ "resize": { "flavorRef": giant } })).has(202);
-    assert_eq!(world.status(&id), "RESIZE");
-    world.later(11);
-    let shown = world.shown(&id);
+    let id = cloud.server(json!({ "flavorRef": giant }));
+    cloud.later(11);
+    assert_eq!(cloud.shown(&id)["fault"]["message"], NO_HOST);
+    // A running server keeps its status.
+    let id = cloud.running();
+    cloud.act(&id, json!({ "resize": { "flavorRef": giant } })).has(202);
+    assert_eq!(cloud.status(&id), "RESIZE");
+    cloud.later(11);
+    let shown = cloud.shown(&id);
     assert_eq!((&shown["status"], &shown["flavor"]["ram"]), (&json!("ACTIVE"), &json!(192)));
 }
 
 #[test]
 fn servers_boot_from_volumes_and_have_more_of_them() {
-    let world = World::new();
+    let cloud = TestCloud::new();
     let disk = json!([{
-        "source_type": "image", "destination_type": "volume", "uuid": world.image("cirros"), "boot_index": 0,
+        "source_type": "image", "destination_type": "volume", "uuid": cloud.image("cirros"), "boot_index": 0,
         "volume_size": 2, "delete_on_termination": true,
     }]);
-    let id = world.server(json!({ "imageRef": "", "block_device_mapping_v2": disk }));
-    world.later(11);
-    let shown = world.shown(&id);
+    let id = cloud.server(json!({ "imageRef": "", "block_device_mapping_v2": disk }));
+    cloud.later(11);
+    let shown = cloud.shown(&id);
     let boot = shown["os-extended-volumes:volumes_attached"][0]["id"].as_str().unwrap().to_owned();
-    let volumes = format!("/volume/v3/{}/volumes", world.demo_project());
-    let volume = world.get(&format!("{volumes}/{boot}"))["volume"].clone();
+    let volumes = format!("/volume/v3/{}/volumes", cloud.demo_project());
+    let volume = cloud.get(&format!("{volumes}/{boot}"))["volume"].clone();
     assert_eq!((&volume["status"], &volume["bootable"]), (&json!("in-use"), &json!("true")));
-    let extra = world.make(&volumes, "volume", json!({ "size": 1 }));
+    let extra = cloud.make(&volumes, "volume", json!({ "size": 1 }));
     let path = format!("servers/{id}/os-volume_attachments");
-    let wish = json!({ "volumeAttachment": { "volumeId": extra } });
-    world.nova(&format!("POST {path}"), wish.clone()).has(400);
-    world.later(11);
-    let made = world.nova(&format!("POST {path}"), wish).has(200).body;
+    let body = json!({ "volumeAttachment": { "volumeId": extra } });
+    cloud.nova(&format!("POST {path}"), body.clone()).has(400);
+    cloud.later(11);
+    let made = cloud.nova(&format!("POST {path}"), body).has(200).body;
     assert_eq!(made["volumeAttachment"]["device"], "/dev/vdb");
-    assert_eq!(world.get(&format!("{volumes}/{extra}"))["volume"]["status"], "attaching");
-    world.later(11);
-    let volume = world.get(&format!("{volumes}/{extra}"))["volume"].clone();
+    assert_eq!(cloud.get(&format!("{volumes}/{extra}"))["volume"]["status"], "attaching");
+    cloud.later(11);
+    let volume = cloud.get(&format!("{volumes}/{extra}"))["volume"].clone();
     assert_eq!(
         (&volume["status"], &volume["attachments"][0]["server_id"]),
         (&json!("in-use"), &json!(id))
     );
-    world.demo(&format!("DELETE {volumes}/{extra}"), Value::Null).has(400);
-    world.nova(&format!("DELETE {path}/{extra}"), Value::Null).has(202);
-    assert_eq!(world.get(&format!("{volumes}/{extra}"))["volume"]["status"], "detaching");
-    world.later(11);
-    assert_eq!(world.get(&format!("{volumes}/{extra}"))["volume"]["status"], "available");
-    world.nova(&format!("GET {path}/{extra}"), Value::Null).has(404);
-    world.nova(&format!("DELETE servers/{id}"), Value::Null).has(204);
-    world.later(11);
-    world.demo(&format!("GET {volumes}/{boot}"), Value::Null).has(404);
+    cloud.demo(&format!("DELETE {volumes}/{extra}"), Value::Null).has(400);
+    cloud.nova(&format!("DELETE {path}/{extra}"), Value::Null).has(202);
+    assert_eq!(cloud.get(&format!("{volumes}/{extra}"))["volume"]["status"], "detaching");
+    cloud.later(11);
+    assert_eq!(cloud.get(&format!("{volumes}/{extra}"))["volume"]["status"], "available");
+    cloud.nova(&format!("GET {path}/{extra}"), Value::Null).has(404);
+    cloud.nova(&format!("DELETE servers/{id}"), Value::Null).has(204);
+    cloud.later(11);
+    cloud.demo(&format!("GET {volumes}/{boot}"), Value::Null).has(404);
 }
 
 #[test]
 fn servers_are_labelled_listed_and_renamed() {
-    let world = World::new();
-    let id = world.running();
-    world.nova(&format!("PUT servers/{id}"), json!({ "server": { "name": "new" } })).has(200);
-    world
+    let cloud = TestCloud::new();
+    let id = cloud.running();
+    cloud.nova(&format!("PUT servers/{id}"), json!({ "server": { "name": "new" } })).has(200);
+    cloud
         .nova(&format!("POST servers/{id}/metadata"), json!({ "metadata": { "a": "1" } }))
         .has(200);
-    world.nova(&format!("PUT servers/{id}/metadata/b"), json!({ "meta": { "b": "2" } })).has(200);
-    world.nova(&format!("DELETE servers/{id}/metadata/a"), Value::Null).has(204);
-    world.nova(&format!("PUT servers/{id}/tags"), json!({ "tags": ["x"] })).has(200);
-    let shown = world.shown(&id);
+    cloud.nova(&format!("PUT servers/{id}/metadata/b"), json!({ "meta": { "b": "2" } })).has(200);
+    cloud.nova(&format!("DELETE servers/{id}/metadata/a"), Value::Null).has(204);
+    cloud.nova(&format!("PUT servers/{id}/tags"), json!({ "tags": ["x"] })).has(200);
+    let shown = cloud.shown(&id);
     assert_eq!(
         (&shown["name"], &shown["metadata"], &shown["tags"]),
         (&json!("new"), &json!({ "b": "2" }), &json!(["x"]))
     );
     let list = |query: &str| {
-        let found = world.nova(&format!("GET servers/detail?{query}"), Value::Null).has(200).body;
+        let found = cloud.nova(&format!("GET servers/detail?{query}"), Value::Null).has(200).body;
         found["servers"].as_array().unwrap().len()
     };
     assert_eq!(
@@ -378,76 +378,76 @@ fn servers_are_labelled_listed_and_renamed() {
         (1, 0, 1, 0)
     );
     let group = json!({ "addSecurityGroup": { "name": "nope" } });
-    world.act(&id, group).has(404);
+    cloud.act(&id, group).has(404);
 }
 
 #[test]
 fn flavors_keys_groups_aggregates_and_quotas() {
-    let world = World::new();
+    let cloud = TestCloud::new();
     let flavor = json!({ "flavor": { "name": "f", "ram": 64, "vcpus": 1, "disk": 1, "os-flavor-access:is_public": false } });
-    world.demo(&format!("POST {V21}/flavors"), flavor.clone()).has(403);
-    let made = world.admin(&format!("POST {V21}/flavors"), flavor.clone()).has(200).body;
+    cloud.demo(&format!("POST {V21}/flavors"), flavor.clone()).has(403);
+    let made = cloud.admin(&format!("POST {V21}/flavors"), flavor.clone()).has(200).body;
     let id = made["flavor"]["id"].as_str().unwrap().to_owned();
-    world.admin(&format!("POST {V21}/flavors"), flavor).fault(
+    cloud.admin(&format!("POST {V21}/flavors"), flavor).fault(
         409,
         "conflictingRequest",
         "Flavor with name f already exists.",
     );
-    world.nova(&format!("GET flavors/{id}"), Value::Null).fault(
+    cloud.nova(&format!("GET flavors/{id}"), Value::Null).fault(
         404,
         "itemNotFound",
         &format!("Flavor {id} could not be found."),
     );
-    let access = json!({ "addTenantAccess": { "tenant": world.demo_project() } });
-    world.admin(&format!("POST {V21}/flavors/{id}/action"), access).has(200);
-    world.nova(&format!("GET flavors/{id}"), Value::Null).has(200);
-    world
+    let access = json!({ "addTenantAccess": { "tenant": cloud.demo_project() } });
+    cloud.admin(&format!("POST {V21}/flavors/{id}/action"), access).has(200);
+    cloud.nova(&format!("GET flavors/{id}"), Value::Null).has(200);
+    cloud
         .admin(
             &format!("POST {V21}/flavors/{id}/os-extra_specs"),
             json!({ "extra_specs": { "k": "v" } }),
         )
         .has(200);
     assert_eq!(
-        world.nova(&format!("GET flavors/{id}"), Value::Null).body["flavor"]["extra_specs"],
+        cloud.nova(&format!("GET flavors/{id}"), Value::Null).body["flavor"]["extra_specs"],
         json!({ "k": "v" })
     );
-    world.admin(&format!("DELETE {V21}/flavors/{id}/os-extra_specs/k"), Value::Null).has(200);
-    world.admin(&format!("DELETE {V21}/flavors/{id}"), Value::Null).has(202);
+    cloud.admin(&format!("DELETE {V21}/flavors/{id}/os-extra_specs/k"), Value::Null).has(200);
+    cloud.admin(&format!("DELETE {V21}/flavors/{id}"), Value::Null).has(202);
 
     let key = json!({ "keypair": { "name": "k", "public_key": "ssh-rsa AAAA me" } });
-    world.nova("POST os-keypairs", key.clone()).has(201);
-    world.nova("POST os-keypairs", key).fault(
+    cloud.nova("POST os-keypairs", key.clone()).has(201);
+    cloud.nova("POST os-keypairs", key).fault(
         409,
         "conflictingRequest",
         "Key pair 'k' already exists.",
     );
-    let refused = world.nova("POST os-keypairs", json!({ "keypair": { "name": "l" } })).has(400);
+    let refused = cloud.nova("POST os-keypairs", json!({ "keypair": { "name": "l" } })).has(400);
     assert!(refused.text.contains("'public_key' is a required property"));
-    let old = world
+    let old = cloud
         .demo(&format!("POST {V21}/os-keypairs"), json!({ "keypair": { "name": "l" } }))
         .has(200)
         .body;
     assert!(old["keypair"]["private_key"].is_string());
     assert_eq!(
-        world.nova("GET os-keypairs/k", Value::Null).has(200).body["keypair"]["public_key"],
+        cloud.nova("GET os-keypairs/k", Value::Null).has(200).body["keypair"]["public_key"],
         "ssh-rsa AAAA me"
     );
-    world.nova("DELETE os-keypairs/k", Value::Null).has(204);
-    world.nova("GET os-keypairs/k", Value::Null).has(404);
+    cloud.nova("DELETE os-keypairs/k", Value::Null).has(204);
+    cloud.nova("GET os-keypairs/k", Value::Null).has(404);
 
     let group = json!({ "server_group": { "name": "g", "policy": "anti-affinity" } });
-    let group = world.nova("POST os-server-groups", group).has(200).body["server_group"].clone();
+    let group = cloud.nova("POST os-server-groups", group).has(200).body["server_group"].clone();
     let group_id = group["id"].as_str().unwrap();
     let body = json!({
-        "server": { "name": "s", "flavorRef": "42", "imageRef": world.image("cirros"), "networks": "none" },
+        "server": { "name": "s", "flavorRef": "42", "imageRef": cloud.image("cirros"), "networks": "none" },
         "os:scheduler_hints": { "group": group_id },
     });
-    let server = world.nova("POST servers", body).has(202).body["server"]["id"].clone();
-    let shown = world.nova(&format!("GET os-server-groups/{group_id}"), Value::Null).has(200).body;
+    let server = cloud.nova("POST servers", body).has(202).body["server"]["id"].clone();
+    let shown = cloud.nova(&format!("GET os-server-groups/{group_id}"), Value::Null).has(200).body;
     assert_eq!(shown["server_group"]["members"], json!([server]));
-    world.nova(&format!("DELETE os-server-groups/{group_id}"), Value::Null).has(204);
+    cloud.nova(&format!("DELETE os-server-groups/{group_id}"), Value::Null).has(204);
 
-    let made = world
+    let made = cloud
         .admin(&format!("POST {V21}/os-aggregates"), json!({ "aggregate": { "name": "a" } }))
         .has(200)
         .body;
@@ -458,24 +458,24 @@ fn flavors_keys_groups_aggregates_and_quotas() {
         (json!({ "add_host": { "host": "nope" } }), 404),
         (json!({ "set_metadata": { "metadata": { "a": "b" } } }), 200),
     ] {
-        world.admin(&format!("POST {path}/action"), body).has(status);
+        cloud.admin(&format!("POST {path}/action"), body).has(status);
     }
-    world.admin(&format!("DELETE {path}"), Value::Null).has(400);
-    world
+    cloud.admin(&format!("DELETE {path}"), Value::Null).has(400);
+    cloud
         .admin(&format!("POST {path}/action"), json!({ "remove_host": { "host": "compute-1" } }))
         .has(200);
-    world.admin(&format!("DELETE {path}"), Value::Null).has(200);
+    cloud.admin(&format!("DELETE {path}"), Value::Null).has(200);
 
-    let quotas = format!("{V21}/os-quota-sets/{}", world.demo_project());
-    world.admin(&format!("PUT {quotas}"), json!({ "quota_set": { "cores": 99 } })).has(200);
-    assert_eq!(world.get(&quotas)["quota_set"]["cores"], 99);
-    world.admin(&format!("DELETE {quotas}"), Value::Null).has(202);
-    assert_eq!(world.get(&quotas)["quota_set"]["cores"], 20);
-    assert_eq!(world.get(&format!("{V21}/limits"))["limits"]["absolute"]["totalInstancesUsed"], 1);
+    let quotas = format!("{V21}/os-quota-sets/{}", cloud.demo_project());
+    cloud.admin(&format!("PUT {quotas}"), json!({ "quota_set": { "cores": 99 } })).has(200);
+    assert_eq!(cloud.get(&quotas)["quota_set"]["cores"], 99);
+    cloud.admin(&format!("DELETE {quotas}"), Value::Null).has(202);
+    assert_eq!(cloud.get(&quotas)["quota_set"]["cores"], 20);
+    assert_eq!(cloud.get(&format!("{V21}/limits"))["limits"]["absolute"]["totalInstancesUsed"], 1);
     for path in ["os-hypervisors/detail", "os-services", "os-hosts", "os-availability-zone/detail"]
     {
-        world.admin(&format!("GET {V21}/{path}"), Value::Null).has(200);
+        cloud.admin(&format!("GET {V21}/{path}"), Value::Null).has(200);
     }
-    world.get(&format!("{V21}/os-availability-zone"));
-    world.demo(&format!("GET {V21}/nonsense"), Value::Null).has(404);
+    cloud.get(&format!("{V21}/os-availability-zone"));
+    cloud.demo(&format!("GET {V21}/nonsense"), Value::Null).has(404);
 }

@@ -8,4 +8,4 @@ mod object_store;
 mod plugins;
 mod small;
 mod storage;
-mod world;
+mod test_cloud;

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::world::World;
+use super::test_cloud::TestCloud;
 
 const V2: &str = "/network/v2.0";
 
-impl World {
+impl TestCloud {
     fn net(&self) -> (String, String) {
         let net = self.make(&format!("{V2}/networks"), "network", json!({ "name": "n" }));
         let subnet = self.subnet(&net, "10.1.0.0/24");
@@ -28,7 +28,7 @@ impl World {
         found["networks"][0]["id"].as_str().unwrap().to_owned()
     }
 
-    /// A router from the subnet to the network outside.
+    /// Creates a router from the subnet to the external network.
     fn router(&self, subnet: &str) -> String {
         let gateway = json!({ "network_id": self.public() });
         let id = self.make(
@@ -44,8 +44,8 @@ impl World {
 
 #[test]
 fn a_new_cloud_is_as_devstack_leaves_it() {
-    let world = World::new();
-    let nets = world.get(&format!("{V2}/networks"));
+    let cloud = TestCloud::new();
+    let nets = cloud.get(&format!("{V2}/networks"));
     let names: Vec<&str> = nets["networks"]
         .as_array()
         .unwrap()
@@ -54,18 +54,18 @@ fn a_new_cloud_is_as_devstack_leaves_it() {
         .collect();
     assert_eq!(names, ["public", "private"]);
     assert_eq!(nets["networks"][0]["router:external"], true);
-    let routers = world.get(&format!("{V2}/routers?name=router1"));
+    let routers = cloud.get(&format!("{V2}/routers?name=router1"));
     assert_eq!(routers["routers"][0]["external_gateway_info"]["enable_snat"], true);
-    let subnets = world.get(&format!("{V2}/subnets?name=private-subnet"));
+    let subnets = cloud.get(&format!("{V2}/subnets?name=private-subnet"));
     assert_eq!(subnets["subnets"][0]["cidr"], "10.0.0.0/26");
-    let docs = world.ask("", "GET", "/network/", Value::Null).unwrap().has(200).body;
+    let docs = cloud.ask("", "GET", "/network/", Value::Null).unwrap().has(200).body;
     assert_eq!(docs["versions"][0]["id"], "v2.0");
 }
 
 #[test]
 fn networks_are_made_shown_changed_and_removed() {
-    let world = World::new();
-    let made = world
+    let cloud = TestCloud::new();
+    let made = cloud
         .demo(&format!("POST {V2}/networks"), json!({ "network": { "name": "n" } }))
         .has(201)
         .body;
@@ -74,34 +74,34 @@ fn networks_are_made_shown_changed_and_removed() {
         (&net["status"], &net["admin_state_up"], &net["shared"]),
         (&json!("ACTIVE"), &json!(true), &json!(false))
     );
-    assert_eq!(net["tenant_id"], json!(world.demo_project()));
+    assert_eq!(net["tenant_id"], json!(cloud.demo_project()));
     assert_eq!(net["project_id"], net["tenant_id"]);
     let path = format!("{V2}/networks/{}", net["id"].as_str().unwrap());
     let changed =
-        world.demo(&format!("PUT {path}"), json!({ "network": { "name": "m" } })).has(200).body;
+        cloud.demo(&format!("PUT {path}"), json!({ "network": { "name": "m" } })).has(200).body;
     assert_eq!(
         (&changed["network"]["name"], &changed["network"]["revision_number"]),
         (&json!("m"), &json!(2))
     );
-    world.demo(&format!("PUT {path}/tags"), json!({ "tags": ["b", "a"] })).has(200);
+    cloud.demo(&format!("PUT {path}/tags"), json!({ "tags": ["b", "a"] })).has(200);
     assert_eq!(
-        world.get(&format!("{V2}/networks?tags=a,b"))["networks"][0]["tags"],
+        cloud.get(&format!("{V2}/networks?tags=a,b"))["networks"][0]["tags"],
         json!(["a", "b"])
     );
     assert_eq!(
-        world.get(&format!("{V2}/networks?not-tags=a"))["networks"].as_array().unwrap().len(),
+        cloud.get(&format!("{V2}/networks?not-tags=a"))["networks"].as_array().unwrap().len(),
         2
     );
-    world.demo(&format!("DELETE {path}/tags/a"), Value::Null).has(204);
-    world.demo(&format!("DELETE {path}"), Value::Null).has(204);
-    world.demo(&format!("DELETE {path}"), Value::Null).has(404);
+    cloud.demo(&format!("DELETE {path}/tags/a"), Value::Null).has(204);
+    cloud.demo(&format!("DELETE {path}"), Value::Null).has(204);
+    cloud.demo(&format!("DELETE {path}"), Value::Null).has(404);
 }
 
 #[test]
 fn what_makes_no_sense_is_refused_in_neutrons_words() {
-    let world = World::new();
+    let cloud = TestCloud::new();
     let net =
-        |fields: Value| world.demo(&format!("POST {V2}/networks"), json!({ "network": fields }));
+        |fields: Value| cloud.demo(&format!("POST {V2}/networks"), json!({ "network": fields }));
     net(json!({ "colour": "red" })).neutron(
         400,
         "HTTPBadRequest",
@@ -122,23 +122,23 @@ fn what_makes_no_sense_is_refused_in_neutrons_words() {
         "PolicyNotAuthorized",
         "(rule:create_network and rule:create_network:shared) is disallowed by policy",
     );
-    world.demo(&format!("POST {V2}/subnets"), json!({ "subnet": { "ip_version": 4 } })).neutron(
+    cloud.demo(&format!("POST {V2}/subnets"), json!({ "subnet": { "ip_version": 4 } })).neutron(
         400,
         "HTTPBadRequest",
         "Failed to parse request. Required attribute 'network_id' not specified",
     );
-    world.demo(&format!("POST {V2}/networks"), json!({ "net": {} })).neutron(
+    cloud.demo(&format!("POST {V2}/networks"), json!({ "net": {} })).neutron(
         400,
         "HTTPBadRequest",
         "Unable to find 'network' in request body",
     );
-    world.demo(&format!("GET {V2}/networks/nope"), Value::Null).neutron(
+    cloud.demo(&format!("GET {V2}/networks/nope"), Value::Null).neutron(
         404,
         "NetworkNotFound",
         "Network nope could not be found.",
     );
-    let public = world.public();
-    world.demo(&format!("DELETE {V2}/networks/{public}"), Value::Null).neutron(
+    let public = cloud.public();
+    cloud.demo(&format!("DELETE {V2}/networks/{public}"), Value::Null).neutron(
         403,
         "PolicyNotAuthorized",
         "rule:delete_network is disallowed by policy",
@@ -149,14 +149,14 @@ fn what_makes_no_sense_is_refused_in_neutrons_words() {
 
 #[test]
 fn subnets_have_gateways_and_pools() {
-    let world = World::new();
-    let (net, subnet) = world.net();
-    let shown = world.get(&format!("{V2}/subnets/{subnet}"))["subnet"].clone();
+    let cloud = TestCloud::new();
+    let (net, subnet) = cloud.net();
+    let shown = cloud.get(&format!("{V2}/subnets/{subnet}"))["subnet"].clone();
     assert_eq!(shown["gateway_ip"], "10.1.0.1");
     assert_eq!(shown["allocation_pools"], json!([{ "start": "10.1.0.2", "end": "10.1.0.254" }]));
     let again =
         json!({ "subnet": { "network_id": net, "cidr": "10.1.0.128/25", "ip_version": 4 } });
-    world.demo(&format!("POST {V2}/subnets"), again).neutron(
+    cloud.demo(&format!("POST {V2}/subnets"), again).neutron(
         400, "InvalidInput",
         &format!("Invalid input for operation: Requested subnet with cidr: 10.1.0.128/25 for network: {net} overlaps with another subnet."),
     );
@@ -164,79 +164,79 @@ fn subnets_have_gateways_and_pools() {
         "network_id": net, "cidr": "10.2.0.0/24", "ip_version": 4, "gateway_ip": null,
         "allocation_pools": [{ "start": "10.2.0.10", "end": "10.2.0.11" }],
     });
-    let small = world.make(&format!("{V2}/subnets"), "subnet", fields);
+    let small = cloud.make(&format!("{V2}/subnets"), "subnet", fields);
     let on_small = json!({ "network_id": net, "fixed_ips": [{ "subnet_id": small }] });
     for _ in 0..2 {
-        world.port(on_small.clone());
+        cloud.port(on_small.clone());
     }
-    world.demo(&format!("POST {V2}/ports"), json!({ "port": on_small })).neutron(
+    cloud.demo(&format!("POST {V2}/ports"), json!({ "port": on_small })).neutron(
         409,
         "IpAddressGenerationFailure",
         &format!("No more IP addresses available on network {net}."),
     );
-    world.demo(&format!("DELETE {V2}/subnets/{small}"), Value::Null).neutron(
+    cloud.demo(&format!("DELETE {V2}/subnets/{small}"), Value::Null).neutron(
         409, "SubnetInUse",
         &format!("Unable to complete operation on subnet {small}: One or more ports have an IP allocation from this subnet."),
     );
     let bad = json!({ "subnet": { "network_id": net, "cidr": "10.3.0.0/24", "ip_version": 4, "gateway_ip": "10.4.0.1" } });
-    world.demo(&format!("POST {V2}/subnets"), bad).neutron(
+    cloud.demo(&format!("POST {V2}/subnets"), bad).neutron(
         400,
         "InvalidInput",
         "Invalid input for operation: Gateway is not valid on subnet.",
     );
-    world.subnet(&net, "fd00:1::/64");
-    let both = world.port(json!({ "network_id": net }));
-    let ips = world.get(&format!("{V2}/ports/{both}"))["port"]["fixed_ips"].clone();
+    cloud.subnet(&net, "fd00:1::/64");
+    let both = cloud.port(json!({ "network_id": net }));
+    let ips = cloud.get(&format!("{V2}/ports/{both}"))["port"]["fixed_ips"].clone();
     assert_eq!(ips.as_array().unwrap().len(), 2, "one of each version: {ips}");
 }
 
 #[test]
 fn ports_have_addresses_groups_and_reasons_to_stay() {
-    let world = World::new();
-    let (net, subnet) = world.net();
-    let id = world.port(
+    let cloud = TestCloud::new();
+    let (net, subnet) = cloud.net();
+    let id = cloud.port(
         json!({ "network_id": net, "name": "p", "fixed_ips": [{ "ip_address": "10.1.0.77" }] }),
     );
-    let port = world.get(&format!("{V2}/ports/{id}"))["port"].clone();
+    let port = cloud.get(&format!("{V2}/ports/{id}"))["port"].clone();
     assert_eq!(port["fixed_ips"], json!([{ "subnet_id": subnet, "ip_address": "10.1.0.77" }]));
     assert!(port["mac_address"].as_str().unwrap().starts_with("fa:16:3e:"));
     assert_eq!(port["status"], "DOWN");
     let group = port["security_groups"][0].as_str().unwrap();
     assert_eq!(
-        world.get(&format!("{V2}/security-groups/{group}"))["security_group"]["name"],
+        cloud.get(&format!("{V2}/security-groups/{group}"))["security_group"]["name"],
         "default"
     );
     let twin =
         json!({ "port": { "network_id": net, "fixed_ips": [{ "ip_address": "10.1.0.77" }] } });
-    world.demo(&format!("POST {V2}/ports"), twin).neutron(
+    cloud.demo(&format!("POST {V2}/ports"), twin).neutron(
         409,
         "IpAddressAlreadyAllocated",
         &format!("IP address 10.1.0.77 already allocated in subnet {subnet}"),
     );
     let outside =
         json!({ "port": { "network_id": net, "fixed_ips": [{ "ip_address": "10.9.0.1" }] } });
-    world.demo(&format!("POST {V2}/ports"), outside).neutron(
+    cloud.demo(&format!("POST {V2}/ports"), outside).neutron(
         400,
         "InvalidIpForNetwork",
         "IP address 10.9.0.1 is not a valid IP for any of the subnets on the specified network.",
     );
-    let found = world.get(&format!("{V2}/ports?fixed_ips=ip_address%3D10.1.0.77&network_id={net}"));
+    let found = cloud.get(&format!("{V2}/ports?fixed_ips=ip_address%3D10.1.0.77&network_id={net}"));
     assert_eq!(found["ports"][0]["id"], json!(id));
-    let none = world.port(json!({ "network_id": net, "fixed_ips": [], "security_groups": [] }));
-    let shown = world.get(&format!("{V2}/ports/{none}"))["port"].clone();
+    let none = cloud.port(json!({ "network_id": net, "fixed_ips": [], "security_groups": [] }));
+    let shown = cloud.get(&format!("{V2}/ports/{none}"))["port"].clone();
     assert_eq!((&shown["fixed_ips"], &shown["security_groups"]), (&json!([]), &json!([])));
-    world.demo(&format!("DELETE {V2}/networks/{net}"), Value::Null).neutron(
+    cloud.demo(&format!("DELETE {V2}/networks/{net}"), Value::Null).neutron(
         409, "NetworkInUse",
         &format!("Unable to complete operation on network {net}. There are one or more ports still in use on the network."),
     );
-    world.demo(&format!("DELETE {V2}/security-groups/{group}"), Value::Null).has(409);
+    cloud.demo(&format!("DELETE {V2}/security-groups/{group}"), Value::Null).has(409);
     for port in [id, none] {
-        world.demo(&format!("DELETE {V2}/ports/{port}"), Value::Null).has(204);
+        cloud.demo(&format!("DELETE {V2}/ports/{port}"), Value::Null).has(204);
     }
-    world.demo(&format!("DELETE {V2}/networks/{net}"), Value::Null).has(204);
-    world.demo(&format!("GET {V2}/subnets/{subnet}"), Value::Null).has(404);
+    cloud.demo(&format!("DELETE {V2}/networks/{net}"), Value::Null).has(204);
+    cloud.demo(&format!("GET {V2}/subnets/{subnet}"), Value::Null).has(404);
     let many = json!({ "ports": [{ "network_id": net }] });
-    world.demo(&format!("POST {V2}/ports"), many).neutron(
+    cloud.demo(&format!("POST {V2}/ports"), many).neutron(
         404,
         "NetworkNotFound",
         &format!("Network {net} could not be found."),
@@ -245,85 +245,85 @@ fn ports_have_addresses_groups_and_reasons_to_stay() {
 
 #[test]
 fn routers_connect_and_floating_addresses_reach_through_them() {
-    let world = World::new();
-    let (net, subnet) = world.net();
-    let port = world.port(json!({ "network_id": net }));
-    let public = world.public();
-    let wish = json!({ "floating_network_id": public, "port_id": port });
-    world.demo(&format!("POST {V2}/floatingips"), json!({ "floatingip": wish })).neutron(
+    let cloud = TestCloud::new();
+    let (net, subnet) = cloud.net();
+    let port = cloud.port(json!({ "network_id": net }));
+    let public = cloud.public();
+    let body = json!({ "floating_network_id": public, "port_id": port });
+    cloud.demo(&format!("POST {V2}/floatingips"), json!({ "floatingip": body })).neutron(
         404, "ExternalGatewayForFloatingIPNotFound",
         &format!("External network {public} is not reachable from subnet {subnet}.  Therefore, cannot associate Port {port} with a Floating IP."),
     );
-    let router = world.router(&subnet);
-    let floating = world.make(&format!("{V2}/floatingips"), "floatingip", wish.clone());
-    let shown = world.get(&format!("{V2}/floatingips/{floating}"))["floatingip"].clone();
+    let router = cloud.router(&subnet);
+    let floating = cloud.make(&format!("{V2}/floatingips"), "floatingip", body.clone());
+    let shown = cloud.get(&format!("{V2}/floatingips/{floating}"))["floatingip"].clone();
     assert!(shown["floating_ip_address"].as_str().unwrap().starts_with("172.24.4."));
     assert_eq!((&shown["router_id"], &shown["status"]), (&json!(router), &json!("ACTIVE")));
-    world.demo(&format!("POST {V2}/floatingips"), json!({ "floatingip": wish })).has(409);
+    cloud.demo(&format!("POST {V2}/floatingips"), json!({ "floatingip": body })).has(409);
     let moved = json!({ "port": { "fixed_ips": [{ "subnet_id": subnet }] } });
-    world.demo(&format!("PUT {V2}/ports/{port}"), moved).neutron(
+    cloud.demo(&format!("PUT {V2}/ports/{port}"), moved).neutron(
         400, "BadRequest",
         &format!("Bad port request: Cannot update the fixed_ips of the port {port}, because its original fixed_ip has been associated to a floating ip"),
     );
     let interface = json!({ "subnet_id": subnet });
-    world.demo(&format!("PUT {V2}/routers/{router}/remove_router_interface"), interface.clone()).neutron(
+    cloud.demo(&format!("PUT {V2}/routers/{router}/remove_router_interface"), interface.clone()).neutron(
         409, "RouterInterfaceInUseByFloatingIP",
         &format!("Router interface for subnet {subnet} on router {router} cannot be deleted, as it is required by one or more floating IPs."),
     );
-    world
+    cloud
         .demo(
             &format!("PUT {V2}/routers/{router}"),
             json!({ "router": { "external_gateway_info": {} } }),
         )
         .has(409);
-    world.demo(&format!("DELETE {V2}/routers/{router}"), Value::Null).neutron(
+    cloud.demo(&format!("DELETE {V2}/routers/{router}"), Value::Null).neutron(
         409,
         "RouterInUse",
         &format!("Router {router} still has ports"),
     );
-    world
+    cloud
         .demo(
             &format!("PUT {V2}/floatingips/{floating}"),
             json!({ "floatingip": { "port_id": null } }),
         )
         .has(200);
-    world
+    cloud
         .demo(&format!("PUT {V2}/routers/{router}/remove_router_interface"), interface.clone())
         .has(200);
-    world.demo(&format!("PUT {V2}/routers/{router}/remove_router_interface"), interface).neutron(
+    cloud.demo(&format!("PUT {V2}/routers/{router}/remove_router_interface"), interface).neutron(
         404,
         "RouterInterfaceNotFoundForSubnet",
         &format!("Router {router} has no interface on subnet {subnet}"),
     );
-    world.demo(&format!("DELETE {V2}/floatingips/{floating}"), Value::Null).has(204);
-    world.demo(&format!("DELETE {V2}/routers/{router}"), Value::Null).has(204);
+    cloud.demo(&format!("DELETE {V2}/floatingips/{floating}"), Value::Null).has(204);
+    cloud.demo(&format!("DELETE {V2}/routers/{router}"), Value::Null).has(204);
     let left =
-        world.admin(&format!("GET {V2}/ports?network_id={public}"), Value::Null).has(200).body;
+        cloud.admin(&format!("GET {V2}/ports?network_id={public}"), Value::Null).has(200).body;
     assert_eq!(left["ports"].as_array().unwrap().len(), 1, "only the gateway of router1");
 }
 
 #[test]
 fn routes_have_to_lead_somewhere() {
-    let world = World::new();
-    let (_, subnet) = world.net();
-    let router = world.router(&subnet);
+    let cloud = TestCloud::new();
+    let (_, subnet) = cloud.net();
+    let router = cloud.router(&subnet);
     let routes = |hop: &str| json!({ "router": { "routes": [{ "destination": "10.8.0.0/16", "nexthop": hop }] } });
     let add = format!("PUT {V2}/routers/{router}/add_extraroutes");
-    world.demo(&add, routes("192.0.2.1")).neutron(
+    cloud.demo(&add, routes("192.0.2.1")).neutron(
         400, "InvalidRoutes",
         "Invalid format for routes: [{'destination': '10.8.0.0/16', 'nexthop': '192.0.2.1'}], the nexthop is not connected with router.",
     );
     for _ in 0..2 {
-        let shown = world.demo(&add, routes("10.1.0.9")).has(200).body;
+        let shown = cloud.demo(&add, routes("10.1.0.9")).has(200).body;
         assert_eq!(shown["router"]["routes"].as_array().unwrap().len(), 1);
     }
-    world
+    cloud
         .demo(
             &format!("PUT {V2}/routers/{router}/remove_router_interface"),
             json!({ "subnet_id": subnet }),
         )
         .has(409);
-    let shown = world
+    let shown = cloud
         .demo(&format!("PUT {V2}/routers/{router}/remove_extraroutes"), routes("10.1.0.9"))
         .has(200)
         .body;
@@ -332,9 +332,9 @@ fn routes_have_to_lead_somewhere() {
 
 #[test]
 fn security_groups_begin_with_egress_and_take_rules_at_once() {
-    let world = World::new();
-    let id = world.make(&format!("{V2}/security-groups"), "security_group", json!({ "name": "g" }));
-    let group = world.get(&format!("{V2}/security-groups/{id}"))["security_group"].clone();
+    let cloud = TestCloud::new();
+    let id = cloud.make(&format!("{V2}/security-groups"), "security_group", json!({ "name": "g" }));
+    let group = cloud.get(&format!("{V2}/security-groups/{id}"))["security_group"].clone();
     assert_eq!(group["security_group_rules"].as_array().unwrap().len(), 2);
     assert_eq!(group["security_group_rules"][0]["direction"], "egress");
     let rule = |port: i64| {
@@ -345,25 +345,25 @@ fn security_groups_begin_with_egress_and_take_rules_at_once() {
     };
     let path = format!("POST {V2}/security-group-rules");
     let made =
-        world.demo(&path, json!({ "security_group_rules": [rule(80), rule(443)] })).has(201).body;
+        cloud.demo(&path, json!({ "security_group_rules": [rule(80), rule(443)] })).has(201).body;
     assert_eq!(made["security_group_rules"][0]["port_range_min"], 80);
     let twin = made["security_group_rules"][1]["id"].as_str().unwrap();
-    let before = world.count("network/security_group_rules");
-    world.demo(&path, json!({ "security_group_rules": [rule(22), rule(443)] })).neutron(
+    let before = cloud.count("network/security_group_rules");
+    cloud.demo(&path, json!({ "security_group_rules": [rule(22), rule(443)] })).neutron(
         409,
         "SecurityGroupRuleExists",
         &format!("Security group rule already exists. Rule id is {twin}."),
     );
-    assert_eq!(world.count("network/security_group_rules"), before, "all or nothing");
+    assert_eq!(cloud.count("network/security_group_rules"), before, "all or nothing");
     let mut wrong = rule(80);
     wrong["port_range_max"] = json!(1);
-    world.demo(&path, json!({ "security_group_rule": wrong })).neutron(
+    cloud.demo(&path, json!({ "security_group_rule": wrong })).neutron(
         400,
         "SecurityGroupInvalidPortRange",
         "For TCP/UDP protocols, port_range_min must be <= port_range_max",
     );
-    world.demo(&format!("DELETE {V2}/security-groups/{id}"), Value::Null).has(204);
-    world.demo(&format!("DELETE {V2}/security-groups/{id}"), Value::Null).neutron(
+    cloud.demo(&format!("DELETE {V2}/security-groups/{id}"), Value::Null).has(204);
+    cloud.demo(&format!("DELETE {V2}/security-groups/{id}"), Value::Null).neutron(
         404,
         "SecurityGroupNotFound",
         &format!("Security group {id} does not exist"),
@@ -372,42 +372,42 @@ fn security_groups_begin_with_egress_and_take_rules_at_once() {
 
 #[test]
 fn networks_are_shared_with_those_who_may() {
-    let world = World::new();
-    let made = world
+    let cloud = TestCloud::new();
+    let made = cloud
         .admin(&format!("POST {V2}/networks"), json!({ "network": { "name": "theirs" } }))
         .has(201)
         .body;
     let id = made["network"]["id"].as_str().unwrap().to_owned();
-    world.demo(&format!("GET {V2}/networks/{id}"), Value::Null).has(404);
+    cloud.demo(&format!("GET {V2}/networks/{id}"), Value::Null).has(404);
     let policy = json!({ "rbac_policy": {
-        "object_type": "network", "object_id": id, "action": "access_as_shared", "target_tenant": world.demo_project(),
+        "object_type": "network", "object_id": id, "action": "access_as_shared", "target_tenant": cloud.demo_project(),
     } });
-    world.admin(&format!("POST {V2}/rbac-policies"), policy.clone()).has(201);
-    world.admin(&format!("POST {V2}/rbac-policies"), policy).has(409);
-    assert_eq!(world.get(&format!("{V2}/networks/{id}"))["network"]["shared"], true);
-    world.demo(&format!("POST {V2}/ports"), json!({ "port": { "network_id": id } })).has(201);
+    cloud.admin(&format!("POST {V2}/rbac-policies"), policy.clone()).has(201);
+    cloud.admin(&format!("POST {V2}/rbac-policies"), policy).has(409);
+    assert_eq!(cloud.get(&format!("{V2}/networks/{id}"))["network"]["shared"], true);
+    cloud.demo(&format!("POST {V2}/ports"), json!({ "port": { "network_id": id } })).has(201);
 }
 
 #[test]
 fn the_number_of_a_networks_only_segment_can_change() {
-    let world = World::new();
+    let cloud = TestCloud::new();
     let vlan = json!({
         "provider:network_type": "vlan", "provider:physical_network": "physnet1",
         "provider:segmentation_id": 100,
     });
     let made =
-        world.admin(&format!("POST {V2}/networks"), json!({ "network": vlan })).has(201).body;
+        cloud.admin(&format!("POST {V2}/networks"), json!({ "network": vlan })).has(201).body;
     let id = made["network"]["id"].as_str().unwrap();
     let path = format!("PUT {V2}/networks/{id}");
     let change = |field: &str, to: Value| {
         let mut network = json!({});
         network[field] = to;
-        world.admin(&path, json!({ "network": network }))
+        cloud.admin(&path, json!({ "network": network }))
     };
     let changed = change("provider:segmentation_id", json!(101)).has(200).body;
     assert_eq!(changed["network"]["provider:segmentation_id"], 101);
     let listed =
-        world.admin(&format!("GET {V2}/segments?network_id={id}"), Value::Null).has(200).body;
+        cloud.admin(&format!("GET {V2}/segments?network_id={id}"), Value::Null).has(200).body;
     assert_eq!(listed["segments"][0]["segmentation_id"], 101);
     change("provider:physical_network", json!("physnet1")).has(200);
     change("provider:physical_network", json!("physnet2")).has(400);

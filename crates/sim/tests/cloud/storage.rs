@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::world::World;
+use super::test_cloud::TestCloud;
 
-impl World {
+impl TestCloud {
     fn cinder(&self) -> String {
         format!("/volume/v3/{}", self.demo_project())
     }
@@ -16,85 +16,85 @@ impl World {
 
 #[test]
 fn what_a_version_tells_of_itself_is_not_for_strangers() {
-    let world = World::new();
-    let nobody = world.ask("", "GET", "/volume/v3/", Value::Null).expect("an answer");
+    let cloud = TestCloud::new();
+    let nobody = cloud.ask("", "GET", "/volume/v3/", Value::Null).expect("an answer");
     nobody.has(401);
-    assert_eq!(world.get("/volume/v3/")["versions"][0]["version"], "3.71");
+    assert_eq!(cloud.get("/volume/v3/")["versions"][0]["version"], "3.71");
 }
 
 #[test]
 fn volumes_are_made_grown_copied_and_removed() {
-    let world = World::new();
-    let v3 = world.cinder();
-    let root = world.ask("", "GET", "/volume/", Value::Null).unwrap().has(300).body;
+    let cloud = TestCloud::new();
+    let v3 = cloud.cinder();
+    let root = cloud.ask("", "GET", "/volume/", Value::Null).unwrap().has(300).body;
     assert_eq!(root["versions"][0]["version"], "3.71");
-    let id = world.make(
+    let id = cloud.make(
         &format!("{v3}/volumes"),
         "volume",
         json!({ "size": 1, "name": "v", "metadata": { "a": "b" } }),
     );
-    assert_eq!(world.volume_status(&id), "creating");
-    world.demo(&format!("DELETE {v3}/volumes/{id}"), Value::Null).has(400);
-    world.later(11);
-    assert_eq!(world.volume_status(&id), "available");
-    let act = |body: Value| world.demo(&format!("POST {v3}/volumes/{id}/action"), body);
+    assert_eq!(cloud.volume_status(&id), "creating");
+    cloud.demo(&format!("DELETE {v3}/volumes/{id}"), Value::Null).has(400);
+    cloud.later(11);
+    assert_eq!(cloud.volume_status(&id), "available");
+    let act = |body: Value| cloud.demo(&format!("POST {v3}/volumes/{id}/action"), body);
     act(json!({ "os-extend": { "new_size": 1 } })).fault(
         400, "badRequest",
         "Invalid input received: New size for extend must be greater than current size. (current: 1, extended: 1).",
     );
     act(json!({ "os-extend": { "new_size": 3 } })).has(202);
-    assert_eq!(world.volume_status(&id), "extending");
-    world.later(11);
+    assert_eq!(cloud.volume_status(&id), "extending");
+    cloud.later(11);
     act(json!({ "os-retype": { "new_type": "__DEFAULT__", "migration_policy": "never" } }))
         .has(202);
-    world.later(11);
+    cloud.later(11);
     act(json!({ "os-update_readonly_flag": { "readonly": true } })).has(202);
-    let shown = world.get(&format!("{v3}/volumes/{id}"))["volume"].clone();
+    let shown = cloud.get(&format!("{v3}/volumes/{id}"))["volume"].clone();
     assert_eq!((&shown["size"], &shown["volume_type"]), (&json!(3), &json!("__DEFAULT__")));
     assert_eq!(shown["metadata"], json!({ "a": "b", "readonly": "True" }));
-    world
+    cloud
         .demo(&format!("PUT {v3}/volumes/{id}/metadata"), json!({ "metadata": { "c": "d" } }))
         .has(200);
-    world.demo(&format!("PUT {v3}/volumes/{id}"), json!({ "volume": { "name": "w" } })).has(200);
+    cloud.demo(&format!("PUT {v3}/volumes/{id}"), json!({ "volume": { "name": "w" } })).has(200);
     assert_eq!(
-        world.get(&format!("{v3}/volumes/detail?name=w"))["volumes"][0]["metadata"],
+        cloud.get(&format!("{v3}/volumes/detail?name=w"))["volumes"][0]["metadata"],
         json!({ "c": "d" })
     );
 
-    let snapshot = world.make(&format!("{v3}/snapshots"), "snapshot", json!({ "volume_id": id }));
-    world.later(11);
-    world.demo(&format!("DELETE {v3}/volumes/{id}"), Value::Null).has(400);
-    let copy = world.make(&format!("{v3}/volumes"), "volume", json!({ "snapshot_id": snapshot }));
-    assert_eq!(world.get(&format!("{v3}/volumes/{copy}"))["volume"]["size"], 3);
-    let backup = world.make(&format!("{v3}/backups"), "backup", json!({ "volume_id": id }));
-    assert_eq!(world.volume_status(&id), "backing-up");
-    world.later(11);
-    let restored = world
+    let snapshot = cloud.make(&format!("{v3}/snapshots"), "snapshot", json!({ "volume_id": id }));
+    cloud.later(11);
+    cloud.demo(&format!("DELETE {v3}/volumes/{id}"), Value::Null).has(400);
+    let copy = cloud.make(&format!("{v3}/volumes"), "volume", json!({ "snapshot_id": snapshot }));
+    assert_eq!(cloud.get(&format!("{v3}/volumes/{copy}"))["volume"]["size"], 3);
+    let backup = cloud.make(&format!("{v3}/backups"), "backup", json!({ "volume_id": id }));
+    assert_eq!(cloud.volume_status(&id), "backing-up");
+    cloud.later(11);
+    let restored = cloud
         .demo(&format!("POST {v3}/backups/{backup}/restore"), json!({ "restore": {} }))
         .has(202)
         .body;
     let restored = restored["restore"]["volume_id"].as_str().unwrap().to_owned();
-    assert_eq!(world.volume_status(&restored), "restoring-backup");
-    world.later(11);
-    assert_eq!(world.volume_status(&restored), "available");
+    assert_eq!(cloud.volume_status(&restored), "restoring-backup");
+    cloud.later(11);
+    assert_eq!(cloud.volume_status(&restored), "available");
     for path in [format!("backups/{backup}"), format!("snapshots/{snapshot}")] {
-        world.demo(&format!("DELETE {v3}/{path}"), Value::Null).has(202);
-        world.later(11);
-        world.demo(&format!("GET {v3}/{path}"), Value::Null).has(404);
+        cloud.demo(&format!("DELETE {v3}/{path}"), Value::Null).has(202);
+        cloud.later(11);
+        cloud.demo(&format!("GET {v3}/{path}"), Value::Null).has(404);
     }
     for volume in [id, copy, restored] {
-        world.demo(&format!("DELETE {v3}/volumes/{volume}"), Value::Null).has(202);
+        cloud.demo(&format!("DELETE {v3}/volumes/{volume}"), Value::Null).has(202);
     }
-    world.later(11);
-    assert_eq!(world.count("volume/volumes"), 0);
+    cloud.later(11);
+    assert_eq!(cloud.count("volume/volumes"), 0);
 }
 
 #[test]
 fn cinder_refuses_what_it_refuses() {
-    let world = World::new();
-    let v3 = world.cinder();
+    let cloud = TestCloud::new();
+    let v3 = cloud.cinder();
     let ask =
-        |fields: Value| world.demo(&format!("POST {v3}/volumes"), json!({ "volume": fields }));
+        |fields: Value| cloud.demo(&format!("POST {v3}/volumes"), json!({ "volume": fields }));
     ask(json!({})).fault(
         400,
         "badRequest",
@@ -125,7 +125,7 @@ fn cinder_refuses_what_it_refuses() {
         "overLimit",
         "VolumeLimitExceeded: Maximum number of volumes allowed (10) exceeded for quota 'volumes'.",
     );
-    world.demo(&format!("GET {v3}/volumes/nope"), Value::Null).fault(
+    cloud.demo(&format!("GET {v3}/volumes/nope"), Value::Null).fault(
         404,
         "itemNotFound",
         "Volume nope could not be found.",
@@ -134,30 +134,30 @@ fn cinder_refuses_what_it_refuses() {
 
 #[test]
 fn types_and_quality_are_for_administrators() {
-    let world = World::new();
-    let v3 = world.cinder();
+    let cloud = TestCloud::new();
+    let v3 = cloud.cinder();
     let kind = json!({ "volume_type": { "name": "t", "os-volume-type-access:is_public": false, "extra_specs": { "a": "b" } } });
-    world.demo(&format!("POST {v3}/types"), kind.clone()).has(403);
-    let made = world.admin(&format!("POST {v3}/types"), kind.clone()).has(200).body;
+    cloud.demo(&format!("POST {v3}/types"), kind.clone()).has(403);
+    let made = cloud.admin(&format!("POST {v3}/types"), kind.clone()).has(200).body;
     let id = made["volume_type"]["id"].as_str().unwrap().to_owned();
-    world.admin(&format!("POST {v3}/types"), kind).fault(
+    cloud.admin(&format!("POST {v3}/types"), kind).fault(
         409,
         "conflictingRequest",
         "Volume Type t already exists.",
     );
-    world.demo(&format!("GET {v3}/types/{id}"), Value::Null).has(404);
-    let access = json!({ "addProjectAccess": { "project": world.demo_project() } });
-    world.admin(&format!("POST {v3}/types/{id}/action"), access).has(202);
-    world.demo(&format!("GET {v3}/types/{id}"), Value::Null).has(200);
-    world
+    cloud.demo(&format!("GET {v3}/types/{id}"), Value::Null).has(404);
+    let access = json!({ "addProjectAccess": { "project": cloud.demo_project() } });
+    cloud.admin(&format!("POST {v3}/types/{id}/action"), access).has(202);
+    cloud.demo(&format!("GET {v3}/types/{id}"), Value::Null).has(200);
+    cloud
         .admin(&format!("POST {v3}/types/{id}/extra_specs"), json!({ "extra_specs": { "c": "d" } }))
         .has(200);
-    world.admin(&format!("DELETE {v3}/types/{id}/extra_specs/a"), Value::Null).has(202);
+    cloud.admin(&format!("DELETE {v3}/types/{id}/extra_specs/a"), Value::Null).has(202);
     let encryption = json!({ "encryption": { "provider": "luks", "key_size": 256 } });
-    world.admin(&format!("POST {v3}/types/{id}/encryption"), encryption.clone()).has(200);
-    world.admin(&format!("POST {v3}/types/{id}/encryption"), encryption).has(400);
-    world.admin(&format!("DELETE {v3}/types/{id}/encryption/x"), Value::Null).has(202);
-    let made = world
+    cloud.admin(&format!("POST {v3}/types/{id}/encryption"), encryption.clone()).has(200);
+    cloud.admin(&format!("POST {v3}/types/{id}/encryption"), encryption).has(400);
+    cloud.admin(&format!("DELETE {v3}/types/{id}/encryption/x"), Value::Null).has(202);
+    let made = cloud
         .admin(
             &format!("POST {v3}/qos-specs"),
             json!({ "qos_specs": { "name": "q", "read_iops_sec": "5" } }),
@@ -165,73 +165,73 @@ fn types_and_quality_are_for_administrators() {
         .has(200);
     let specs = made.body["qos_specs"]["id"].as_str().unwrap().to_owned();
     assert_eq!(made.body["qos_specs"]["specs"], json!({ "read_iops_sec": "5" }));
-    world
+    cloud
         .admin(&format!("GET {v3}/qos-specs/{specs}/associate?vol_type_id={id}"), Value::Null)
         .has(202);
-    world.admin(&format!("DELETE {v3}/qos-specs/{specs}"), Value::Null).has(400);
-    world.admin(&format!("GET {v3}/qos-specs/{specs}/disassociate_all"), Value::Null).has(202);
-    world
+    cloud.admin(&format!("DELETE {v3}/qos-specs/{specs}"), Value::Null).has(400);
+    cloud.admin(&format!("GET {v3}/qos-specs/{specs}/disassociate_all"), Value::Null).has(202);
+    cloud
         .admin(
             &format!("PUT {v3}/qos-specs/{specs}/delete_keys"),
             json!({ "keys": ["read_iops_sec"] }),
         )
         .has(202);
-    world.admin(&format!("DELETE {v3}/qos-specs/{specs}"), Value::Null).has(202);
-    world.admin(&format!("DELETE {v3}/types/{id}"), Value::Null).has(202);
-    let quotas = format!("{v3}/os-quota-sets/{}", world.demo_project());
-    world.admin(&format!("PUT {quotas}"), json!({ "quota_set": { "volumes": 3 } })).has(200);
-    assert_eq!(world.get(&quotas)["quota_set"]["volumes"], 3);
-    assert_eq!(world.get(&format!("{v3}/limits"))["limits"]["absolute"]["maxTotalVolumes"], 3);
-    world.get(&format!("{v3}/os-availability-zone"));
+    cloud.admin(&format!("DELETE {v3}/qos-specs/{specs}"), Value::Null).has(202);
+    cloud.admin(&format!("DELETE {v3}/types/{id}"), Value::Null).has(202);
+    let quotas = format!("{v3}/os-quota-sets/{}", cloud.demo_project());
+    cloud.admin(&format!("PUT {quotas}"), json!({ "quota_set": { "volumes": 3 } })).has(200);
+    assert_eq!(cloud.get(&quotas)["quota_set"]["volumes"], 3);
+    assert_eq!(cloud.get(&format!("{v3}/limits"))["limits"]["absolute"]["maxTotalVolumes"], 3);
+    cloud.get(&format!("{v3}/os-availability-zone"));
 }
 
 #[test]
 fn images_are_made_filled_shared_and_removed() {
-    let world = World::new();
+    let cloud = TestCloud::new();
     let images = "/image/v2/images";
-    let schema = world.get("/image/v2/schemas/image");
+    let schema = cloud.get("/image/v2/schemas/image");
     assert_eq!(schema["properties"]["os_hidden"]["type"], json!(["null", "boolean"]));
     let fields = json!({ "name": "i", "disk_format": "qcow2", "container_format": "bare", "os_distro": "x", "tags": ["t"] });
-    let made = world.demo(&format!("POST {images}"), fields).has(201).body;
+    let made = cloud.demo(&format!("POST {images}"), fields).has(201).body;
     let id = made["id"].as_str().unwrap().to_owned();
     assert_eq!(
         (&made["status"], &made["visibility"], &made["os_distro"]),
         (&json!("queued"), &json!("shared"), &json!("x"))
     );
     let import = json!({ "method": { "name": "web-download", "uri": "http://example.com/i" } });
-    world.demo(&format!("POST {images}/{id}/import"), import).has(202);
-    assert_eq!(world.get(&format!("{images}/{id}"))["status"], "importing");
-    world.later(11);
-    assert_eq!(world.get(&format!("{images}/{id}"))["status"], "active");
+    cloud.demo(&format!("POST {images}/{id}/import"), import).has(202);
+    assert_eq!(cloud.get(&format!("{images}/{id}"))["status"], "importing");
+    cloud.later(11);
+    assert_eq!(cloud.get(&format!("{images}/{id}"))["status"], "active");
     assert!(
-        world.get(&format!("{images}/{id}")).get("stores").is_none(),
+        cloud.get(&format!("{images}/{id}")).get("stores").is_none(),
         "there is only one store"
     );
     let kind = [("Content-Type", "application/openstack-images-v2.1-json-patch")];
     let patch = json!([{ "op": "replace", "path": "/name", "value": "j" }, { "op": "remove", "path": "/os_distro" },
         { "op": "add", "path": "/colour", "value": "red" }]);
-    let shown = world.demo_with(&format!("PATCH {images}/{id}"), &kind, patch).has(200).body;
+    let shown = cloud.demo_with(&format!("PATCH {images}/{id}"), &kind, patch).has(200).body;
     assert_eq!(
         (&shown["name"], &shown["colour"], &shown["os_distro"]),
         (&json!("j"), &json!("red"), &Value::Null)
     );
-    world.demo(&format!("PUT {images}/{id}/tags/u"), Value::Null).has(204);
-    world.demo(&format!("DELETE {images}/{id}/tags/t"), Value::Null).has(204);
-    world.demo(&format!("POST {images}/{id}/actions/deactivate"), Value::Null).has(204);
-    world.demo(&format!("POST {images}/{id}/actions/reactivate"), Value::Null).has(204);
-    world.demo(&format!("POST {images}/{id}/members"), json!({ "member": "p" })).has(200);
-    world.demo(&format!("POST {images}/{id}/members"), json!({ "member": "p" })).has(409);
-    assert_eq!(world.get(&format!("{images}/{id}/members"))["members"][0]["member_id"], "p");
-    world.demo(&format!("DELETE {images}/{id}/members/p"), Value::Null).has(204);
-    let page = world.demo(&format!("POST {images}"), json!({ "visibility": "public" })).has(403);
+    cloud.demo(&format!("PUT {images}/{id}/tags/u"), Value::Null).has(204);
+    cloud.demo(&format!("DELETE {images}/{id}/tags/t"), Value::Null).has(204);
+    cloud.demo(&format!("POST {images}/{id}/actions/deactivate"), Value::Null).has(204);
+    cloud.demo(&format!("POST {images}/{id}/actions/reactivate"), Value::Null).has(204);
+    cloud.demo(&format!("POST {images}/{id}/members"), json!({ "member": "p" })).has(200);
+    cloud.demo(&format!("POST {images}/{id}/members"), json!({ "member": "p" })).has(409);
+    assert_eq!(cloud.get(&format!("{images}/{id}/members"))["members"][0]["member_id"], "p");
+    cloud.demo(&format!("DELETE {images}/{id}/members/p"), Value::Null).has(204);
+    let page = cloud.demo(&format!("POST {images}"), json!({ "visibility": "public" })).has(403);
     assert!(page.text.contains("<h1>403 Forbidden</h1>"), "{}", page.text);
-    let all = world.get(&format!("{images}?limit=2"));
+    let all = cloud.get(&format!("{images}?limit=2"));
     assert_eq!(all["images"].as_array().unwrap().len(), 2);
     assert!(all["next"].as_str().unwrap().starts_with("/v2/images?limit=2&marker="));
-    world.demo(&format!("DELETE {images}/{id}"), Value::Null).has(204);
-    world.demo(&format!("GET {images}/{id}"), Value::Null).has(404);
-    let cirros = world.image("cirros");
-    world.demo(&format!("DELETE {images}/{cirros}"), Value::Null).has(403);
-    world.demo(&format!("GET {images}/{cirros}/file"), Value::Null).has(200);
-    world.ask("", "GET", "/image/", Value::Null).unwrap().has(300);
+    cloud.demo(&format!("DELETE {images}/{id}"), Value::Null).has(204);
+    cloud.demo(&format!("GET {images}/{id}"), Value::Null).has(404);
+    let cirros = cloud.image("cirros");
+    cloud.demo(&format!("DELETE {images}/{cirros}"), Value::Null).has(403);
+    cloud.demo(&format!("GET {images}/{cirros}/file"), Value::Null).has(200);
+    cloud.ask("", "GET", "/image/", Value::Null).unwrap().has(300);
 }

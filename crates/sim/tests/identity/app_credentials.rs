@@ -3,7 +3,7 @@
 use kiln_sim::identity::{project_id, user_id};
 use serde_json::{Value, json};
 
-use super::world::{NOT_LOGGED_IN, World, by_token, forbidden, project, with_scope};
+use super::test_identity::{NOT_LOGGED_IN, TestIdentity, by_token, forbidden, project, with_scope};
 
 const MALFORMED: &str = "The server could not comply with the request since it is either malformed or otherwise \
                          incorrect. The client is assumed to be in error.";
@@ -19,26 +19,26 @@ fn by_app(which: Value, scope: Value) -> Value {
     )
 }
 
-/// A credential of demo's, and a token that was got with it.
-fn made(world: &World, asked: Value) -> (String, String) {
+/// Creates a credential for demo, and a token with it.
+fn made(service: &TestIdentity, asked: Value) -> (String, String) {
     let made =
-        world.post(&path(), &world.demo(), json!({ "application_credential": asked })).has(201);
+        service.post(&path(), &service.demo(), json!({ "application_credential": asked })).has(201);
     let (id, secret) = (
         made.text_at("/application_credential/id"),
         made.text_at("/application_credential/secret"),
     );
-    let token = world.log_in(by_app(json!({ "id": id, "secret": secret }), Value::Null)).token();
+    let token = service.log_in(by_app(json!({ "id": id, "secret": secret }), Value::Null)).token();
     (id, token)
 }
 
 #[test]
 fn its_secret_is_shown_once() {
-    let world = World::new();
-    let demo = world.demo();
+    let service = TestIdentity::new();
+    let demo = service.demo();
     let asked = json!({ "application_credential": {
         "name": "ci", "roles": [{ "name": "reader" }], "expires_at": "2035-01-01T00:00:00.000000",
     } });
-    let made = world.post(&path(), &demo, asked).has(201);
+    let made = service.post(&path(), &demo, asked).has(201);
     let body = &made.body["application_credential"];
     assert_eq!(body["secret"].as_str().unwrap().len(), 86);
     assert_eq!(body["project_id"], project_id("demo"));
@@ -47,45 +47,45 @@ fn its_secret_is_shown_once() {
     assert_eq!(body["system"], Value::Null);
     assert_eq!(body["roles"][0]["name"], "reader");
     let id = made.text_at("/application_credential/id");
-    let shown = world.get(&format!("{}/{id}", path()), &demo).has(200);
+    let shown = service.get(&format!("{}/{id}", path()), &demo).has(200);
     assert_eq!(shown.body["application_credential"].get("secret"), None);
-    let listed = world.get(&format!("{}?name=ci", path()), &demo).has(200);
+    let listed = service.get(&format!("{}?name=ci", path()), &demo).has(200);
     assert_eq!(listed.column("application_credentials", "id"), [id]);
     assert!(!listed.text.contains("secret"));
     assert_eq!(
-        world.get(&format!("{}?name=x", path()), &demo).body["application_credentials"],
+        service.get(&format!("{}?name=x", path()), &demo).body["application_credentials"],
         json!([])
     );
 }
 
 #[test]
 fn a_login_with_it_has_its_project_and_its_roles() {
-    let world = World::new();
+    let service = TestIdentity::new();
     let asked = json!({ "name": "ci", "secret": "s", "roles": [{ "name": "member" }] });
-    let (id, token) = made(&world, asked);
-    let told = world.validate(&token).has(200);
-    assert_eq!(told.body["token"]["methods"], json!(["application_credential"]));
-    assert_eq!(told.body["token"]["project"]["name"], "demo");
+    let (id, token) = made(&service, asked);
+    let document = service.validate(&token).has(200);
+    assert_eq!(document.body["token"]["methods"], json!(["application_credential"]));
+    assert_eq!(document.body["token"]["project"]["name"], "demo");
     let own = json!({ "id": id, "name": "ci", "restricted": true });
-    assert_eq!(told.body["token"]["application_credential"], own);
-    assert_eq!(told.roles(), ["member", "reader"]);
+    assert_eq!(document.body["token"]["application_credential"], own);
+    assert_eq!(document.roles(), ["member", "reader"]);
     let user = json!({ "name": "demo", "domain": { "id": "default" } });
     let named = json!({ "name": "ci", "secret": "s", "user": user });
-    world.log_in(by_app(named, Value::Null)).has(201);
+    service.log_in(by_app(named, Value::Null)).has(201);
 }
 
 #[test]
 fn without_roles_it_has_all_of_them() {
-    let world = World::new();
-    let (_, token) = made(&world, json!({ "name": "ci" }));
-    assert_eq!(world.validate(&token).roles(), ["heat_stack_owner", "member", "reader"]);
+    let service = TestIdentity::new();
+    let (_, token) = made(&service, json!({ "name": "ci" }));
+    assert_eq!(service.validate(&token).roles(), ["heat_stack_owner", "member", "reader"]);
 }
 
 #[test]
 fn a_wrong_login_is_refused() {
-    let world = World::new();
-    let (id, _) = made(&world, json!({ "name": "ci", "secret": "s" }));
-    let log_in = |which: Value, scope: Value| world.log_in(by_app(which, scope));
+    let service = TestIdentity::new();
+    let (id, _) = made(&service, json!({ "name": "ci", "secret": "s" }));
+    let log_in = |which: Value, scope: Value| service.log_in(by_app(which, scope));
     log_in(json!({ "id": id, "secret": "x" }), Value::Null).says(401, NOT_LOGGED_IN);
     log_in(json!({ "id": id }), Value::Null).says(401, NOT_LOGGED_IN);
     log_in(json!({ "id": "nope", "secret": "s" }), Value::Null)
@@ -100,21 +100,23 @@ fn a_wrong_login_is_refused() {
 
 #[test]
 fn it_ends_when_it_says() {
-    let world = World::new();
+    let service = TestIdentity::new();
     let asked = json!({ "name": "ci", "secret": "s", "expires_at": "2026-11-16T09:00:00Z" });
-    let (id, token) = made(&world, asked);
-    assert_eq!(world.validate(&token).body["token"]["expires_at"], "2026-11-16T09:00:00.000000Z");
-    world.later(3600);
-    world.validate(&token).has(404);
-    world.log_in(by_app(json!({ "id": id, "secret": "s" }), Value::Null)).says(401, NOT_LOGGED_IN);
+    let (id, token) = made(&service, asked);
+    assert_eq!(service.validate(&token).body["token"]["expires_at"], "2026-11-16T09:00:00.000000Z");
+    service.later(3600);
+    service.validate(&token).has(404);
+    service
+        .log_in(by_app(json!({ "id": id, "secret": "s" }), Value::Null))
+        .says(401, NOT_LOGGED_IN);
 }
 
 #[test]
 fn what_makes_no_sense_is_refused() {
-    let world = World::new();
-    let (admin, demo) = (world.admin(), world.demo());
+    let service = TestIdentity::new();
+    let (admin, demo) = (service.admin(), service.demo());
     let make =
-        |asked: Value| world.post(&path(), &demo, json!({ "application_credential": asked }));
+        |asked: Value| service.post(&path(), &demo, json!({ "application_credential": asked }));
     make(json!({ "name": "ci" })).has(201);
     make(json!({ "name": "ci" })).says(
         409,
@@ -135,42 +137,42 @@ fn what_makes_no_sense_is_refused() {
     make(json!({ "name": "x", "access_rules": [{ "path": "/" }] })).has(400);
     let own = json!({ "application_credential": { "name": "x" } });
     let rule = forbidden("identity:create_application_credential");
-    world.post(&path(), &admin, own).says(403, &rule);
+    service.post(&path(), &admin, own).says(403, &rule);
     let others = format!("/v3/users/{}/application_credentials", user_id("admin"));
-    world.get(&others, &demo).says(403, &forbidden("identity:list_application_credentials"));
-    world
+    service.get(&others, &demo).says(403, &forbidden("identity:list_application_credentials"));
+    service
         .get(&format!("{}/nope", path()), &demo)
         .says(404, "Could not find Application Credential: nope.");
-    world.get(&path(), &admin).has(200);
+    service.get(&path(), &admin).has(200);
 }
 
 #[test]
 fn it_is_removed_with_its_tokens_by_its_owner_or_an_administrator() {
-    let world = World::new();
+    let service = TestIdentity::new();
     for name in ["one", "two"] {
-        let (id, token) = made(&world, json!({ "name": name }));
-        let caller = if name == "one" { world.demo() } else { world.admin() };
+        let (id, token) = made(&service, json!({ "name": name }));
+        let caller = if name == "one" { service.demo() } else { service.admin() };
         let own = format!("{}/{id}", path());
-        world.delete(&own, &caller).has(204);
+        service.delete(&own, &caller).has(204);
         let gone = format!("Could not find Application Credential: {id}.");
-        world.validate(&token).says(404, &gone);
-        world.delete(&own, &caller).says(404, &gone);
+        service.validate(&token).says(404, &gone);
+        service.delete(&own, &caller).says(404, &gone);
     }
 }
 
 #[test]
 fn it_makes_nothing_lasting_unless_it_is_unrestricted() {
-    let world = World::new();
-    let (_, restricted) = made(&world, json!({ "name": "one" }));
-    let (_, unrestricted) = made(&world, json!({ "name": "two", "unrestricted": true }));
+    let service = TestIdentity::new();
+    let (_, restricted) = made(&service, json!({ "name": "one" }));
+    let (_, unrestricted) = made(&service, json!({ "name": "two", "unrestricted": true }));
     let more = |token: &str, name: &str| {
-        world.post(&path(), token, json!({ "application_credential": { "name": name } }))
+        service.post(&path(), token, json!({ "application_credential": { "name": name } }))
     };
     let why = "Using method 'application_credential' is not allowed for managing additional application credentials.";
     more(&restricted, "three").says(403, &forbidden(why));
     more(&unrestricted, "three").has(201);
     let exchange = forbidden("Using a delegated token to create another token is not allowed.");
-    world.log_in(by_token(&unrestricted, project("demo"))).says(403, &exchange);
+    service.log_in(by_token(&unrestricted, project("demo"))).says(403, &exchange);
     let secrets = forbidden("Delegated tokens cannot access credentials directly");
-    world.get("/v3/credentials", &unrestricted).says(403, &secrets);
+    service.get("/v3/credentials", &unrestricted).says(403, &secrets);
 }

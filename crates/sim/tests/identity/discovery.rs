@@ -1,14 +1,14 @@
-//! What is told to those who have not logged in.
+//! Requests without a login.
 
 use axum::body::Body;
 use axum::http::Request;
 use serde_json::{Value, json};
 
-use super::world::{BASE, World};
+use super::test_identity::{BASE, TestIdentity};
 
 #[test]
 fn the_versions_are_told_to_everybody() {
-    let world = World::new();
+    let service = TestIdentity::new();
     let version = json!({
         "id": "v3.14", "status": "stable", "updated": "2020-04-07T00:00:00Z",
         "links": [{ "rel": "self", "href": format!("{BASE}/v3/") }],
@@ -16,35 +16,35 @@ fn the_versions_are_told_to_everybody() {
             "base": "application/json", "type": "application/vnd.openstack.identity-v3+json",
         }],
     });
-    let all = world.get("/", "").has(300);
+    let all = service.get("/", "").has(300);
     assert_eq!(all.body, json!({ "versions": { "values": [version] } }));
     assert_eq!(all.headers["location"], format!("{BASE}/v3/"));
     for path in ["/v3", "/v3/"] {
-        assert_eq!(world.get(path, "").has(200).body, json!({ "version": version }));
+        assert_eq!(service.get(path, "").has(200).body, json!({ "version": version }));
     }
-    // A token that is none does not matter here.
-    world.get("/v3", "nonsense").has(200);
+    // An invalid token has no effect here.
+    service.get("/v3", "nonsense").has(200);
 }
 
 #[test]
 fn links_begin_with_the_host_that_the_client_used() {
-    let world = World::new();
+    let service = TestIdentity::new();
     let ask = |host: &str, scheme: &str| {
         let request = Request::get("/v3").header("Host", host).header("X-Forwarded-Proto", scheme);
-        world.send(request.body(Body::empty()).unwrap()).text_at("/version/links/0/href")
+        service.send(request.body(Body::empty()).unwrap()).text_at("/version/links/0/href")
     };
     assert_eq!(ask("cloud.test:77", "http"), "http://cloud.test:77/v3/");
     assert_eq!(ask("[::1]:5000", "https"), "https://[::1]:5000/v3/");
     assert_eq!(ask("bad\"host", "http"), format!("{BASE}/v3/"), "not a host");
-    let bare = world.send(Request::get("/v3").body(Body::empty()).unwrap());
+    let bare = service.send(Request::get("/v3").body(Body::empty()).unwrap());
     assert_eq!(bare.text_at("/version/links/0/href"), format!("{BASE}/v3/"));
 }
 
 #[test]
 fn every_answer_has_the_headers_that_clients_log() {
-    let world = World::new();
+    let service = TestIdentity::new();
     for path in ["/v3", "/v3/users", "/nope"] {
-        let answer = world.get(path, "");
+        let answer = service.get(path, "");
         assert_eq!(answer.headers["vary"], "X-Auth-Token");
         let id = answer.headers["x-openstack-request-id"].to_str().unwrap();
         assert!(id.starts_with("req-") && id.len() == 40, "{id}");
@@ -53,32 +53,32 @@ fn every_answer_has_the_headers_that_clients_log() {
 
 #[test]
 fn what_is_not_there_is_told_apart_from_what_cannot_be_done_with_it() {
-    let world = World::new();
-    let page = world.get("/v3/nope", "").has(404);
+    let service = TestIdentity::new();
+    let page = service.get("/v3/nope", "").has(404);
     assert_eq!(page.headers["content-type"], "text/html; charset=utf-8");
-    let other = world.ask("PUT", "/v3/auth/tokens", "", json!({})).has(405);
+    let other = service.ask("PUT", "/v3/auth/tokens", "", json!({})).has(405);
     let message = json!({ "message": "The method is not allowed for the requested URL." });
     assert_eq!(other.body, message);
     assert_eq!(other.headers["allow"], "DELETE, GET, HEAD, OPTIONS, POST");
-    let options = world.ask("OPTIONS", "/v3/users", "", Value::Null).has(200);
+    let options = service.ask("OPTIONS", "/v3/users", "", Value::Null).has(200);
     assert_eq!(options.headers["allow"], "GET, HEAD, OPTIONS, POST");
     assert_eq!(options.text, "");
 }
 
 #[test]
 fn a_slash_at_the_end_does_not_matter() {
-    let world = World::new();
-    let admin = world.admin();
-    let list = world.get("/v3/regions/", &admin).has(200);
+    let service = TestIdentity::new();
+    let admin = service.admin();
+    let list = service.get("/v3/regions/", &admin).has(200);
     assert_eq!(list.text_at("/links/self"), format!("{BASE}/v3/regions"));
 }
 
 #[test]
 fn a_body_has_to_be_a_json_object_of_a_sensible_size() {
-    let world = World::new();
+    let service = TestIdentity::new();
     let send = |kind: &str, body: Vec<u8>| {
         let request = Request::post("/v3/auth/tokens").header("Content-Type", kind);
-        world.send(request.body(Body::from(body)).unwrap())
+        service.send(request.body(Body::from(body)).unwrap())
     };
     let malformed = "The server could not comply with the request since it is either malformed or otherwise \
                      incorrect. The client is assumed to be in error.";

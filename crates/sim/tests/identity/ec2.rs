@@ -6,7 +6,9 @@ use kiln_sim::identity::{project_id, user_id};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::world::{BASE, NOT_LOGGED_IN, World, by_token, forbidden, password, project};
+use super::test_identity::{
+    BASE, NOT_LOGGED_IN, TestIdentity, by_token, forbidden, password, project,
+};
 
 const HOST: &str = "cfn.example:8000";
 
@@ -22,14 +24,14 @@ fn keys() -> String {
     format!("/v3/users/{}/credentials/OS-EC2", user_id("demo"))
 }
 
-/// A key of demo's: access and secret.
-fn key(world: &World) -> (String, String) {
+/// Creates a key for demo: access and secret.
+fn key(service: &TestIdentity) -> (String, String) {
     let made =
-        world.post(&keys(), &world.demo(), json!({ "tenant_id": project_id("demo") })).has(201);
+        service.post(&keys(), &service.demo(), json!({ "tenant_id": project_id("demo") })).has(201);
     (made.text_at("/credential/access"), made.text_at("/credential/secret"))
 }
 
-/// What orchestration says of a request with a signature of version 2 that was made then for this host.
+/// Describes a request with a signature of version 2, made at this time for this host.
 fn version_2((access, secret): &(String, String), time: &str, host: &str) -> Value {
     let text = format!(
         "GET\n{host}\n/v1/\nAWSAccessKeyId={access}&Action=ListStacks&Odd=a%20b%2A~%C3%BC%2F&\
@@ -48,7 +50,7 @@ fn version_2((access, secret): &(String, String), time: &str, host: &str) -> Val
     } })
 }
 
-/// The same with version 4, in the header or in the query.
+/// Describes a request with a signature of version 4, in the header or in the query.
 fn version_4((access, secret): &(String, String), time: &str, in_query: bool) -> Value {
     let day = &time[..8];
     let scope = format!("{day}/RegionOne/cloudformation/aws4_request");
@@ -92,14 +94,14 @@ fn version_4((access, secret): &(String, String), time: &str, in_query: bool) ->
 
 #[test]
 fn a_credential_is_kept_for_its_owner() {
-    let world = World::new();
-    let (admin, demo) = (world.admin(), world.demo());
+    let service = TestIdentity::new();
+    let (admin, demo) = (service.admin(), service.demo());
     let blob = json!({ "access": "a".repeat(32), "secret": "s" }).to_string();
     let asked = json!({ "credential": {
         "type": "ec2", "blob": blob, "project_id": project_id("demo"), "user_id": user_id("demo"),
     } });
     let id = sha256("a".repeat(32).as_bytes());
-    let made = world.post("/v3/credentials", &demo, asked.clone()).has(201);
+    let made = service.post("/v3/credentials", &demo, asked.clone()).has(201);
     let shown = json!({ "credential": {
         "id": id, "user_id": user_id("demo"), "project_id": project_id("demo"), "type": "ec2",
         "blob": blob, "links": { "self": format!("{BASE}/v3/credentials/{id}") },
@@ -107,35 +109,35 @@ fn a_credential_is_kept_for_its_owner() {
     assert_eq!(made.body, shown);
     let path = format!("/v3/credentials/{id}");
     for caller in [&admin, &demo] {
-        assert_eq!(world.get(&path, caller).has(200).body, shown);
+        assert_eq!(service.get(&path, caller).has(200).body, shown);
     }
     let twice = format!(
         "Conflict occurred attempting to store credential - Duplicate entry found with ID {id}."
     );
-    world.post("/v3/credentials", &demo, asked).says(409, &twice);
-    world.user("joe", "member");
-    let joe = world.log_in(password("joe", "joe", project("demo"))).token();
-    world.get(&path, &joe).says(403, &forbidden("identity:get_credential"));
-    world.delete(&path, &joe).says(403, &forbidden("identity:delete_credential"));
-    assert_eq!(world.get("/v3/credentials", &joe).has(200).body["credentials"], json!([]));
-    assert_eq!(world.get("/v3/credentials?type=ec2", &demo).column("credentials", "id"), [id]);
-    assert_eq!(world.get("/v3/credentials?type=x", &demo).body["credentials"], json!([]));
+    service.post("/v3/credentials", &demo, asked).says(409, &twice);
+    service.user("joe", "member");
+    let joe = service.log_in(password("joe", "joe", project("demo"))).token();
+    service.get(&path, &joe).says(403, &forbidden("identity:get_credential"));
+    service.delete(&path, &joe).says(403, &forbidden("identity:delete_credential"));
+    assert_eq!(service.get("/v3/credentials", &joe).has(200).body["credentials"], json!([]));
+    assert_eq!(service.get("/v3/credentials?type=ec2", &demo).column("credentials", "id"), [id]);
+    assert_eq!(service.get("/v3/credentials?type=x", &demo).body["credentials"], json!([]));
     let blob = json!({ "access": "a".repeat(32), "secret": "t" }).to_string();
-    let changed = world.patch(&path, &demo, json!({ "credential": { "blob": blob } })).has(200);
+    let changed = service.patch(&path, &demo, json!({ "credential": { "blob": blob } })).has(200);
     assert_eq!(changed.body["credential"]["blob"], blob);
     let other = json!({ "access": "b", "secret": "t" }).to_string();
-    world.patch(&path, &demo, json!({ "credential": { "blob": other } })).has(400);
-    world.delete(&path, &demo).has(204);
-    world.delete(&path, &demo).says(403, &forbidden("identity:delete_credential"));
-    world.delete(&path, &admin).has(404);
+    service.patch(&path, &demo, json!({ "credential": { "blob": other } })).has(400);
+    service.delete(&path, &demo).has(204);
+    service.delete(&path, &demo).says(403, &forbidden("identity:delete_credential"));
+    service.delete(&path, &admin).has(404);
 }
 
 #[test]
 fn a_credential_that_makes_no_sense_is_refused() {
-    let world = World::new();
-    let demo = world.demo();
+    let service = TestIdentity::new();
+    let demo = service.demo();
     let make = |credential: Value| {
-        world.post("/v3/credentials", &demo, json!({ "credential": credential }))
+        service.post("/v3/credentials", &demo, json!({ "credential": credential }))
     };
     make(json!({})).says(
         400,
@@ -154,15 +156,17 @@ fn a_credential_that_makes_no_sense_is_refused() {
     let plain = make(json!({ "type": "cert", "blob": "x" })).has(201);
     assert_eq!(plain.body["credential"]["user_id"], user_id("demo"));
     assert_eq!(plain.body["credential"]["project_id"], Value::Null);
-    world.get("/v3/credentials/nope", &demo).says(403, &forbidden("identity:get_credential"));
-    world.get("/v3/credentials/nope", &world.admin()).says(404, "Could not find credential: nope.");
+    service.get("/v3/credentials/nope", &demo).says(403, &forbidden("identity:get_credential"));
+    service
+        .get("/v3/credentials/nope", &service.admin())
+        .says(404, "Could not find credential: nope.");
 }
 
 #[test]
 fn a_key_is_made_shown_and_removed() {
-    let world = World::new();
-    let (admin, demo) = (world.admin(), world.demo());
-    let made = world.post(&keys(), &demo, json!({ "tenant_id": project_id("demo") })).has(201);
+    let service = TestIdentity::new();
+    let (admin, demo) = (service.admin(), service.demo());
+    let made = service.post(&keys(), &demo, json!({ "tenant_id": project_id("demo") })).has(201);
     let access = made.text_at("/credential/access");
     assert_eq!(access.len(), 32);
     assert_eq!(made.body["credential"]["tenant_id"], project_id("demo"));
@@ -171,32 +175,32 @@ fn a_key_is_made_shown_and_removed() {
     let own = format!("{}/{access}", keys());
     assert_eq!(made.text_at("/credential/links/self"), format!("{BASE}{own}"));
     for caller in [&admin, &demo] {
-        assert_eq!(world.get(&own, caller).has(200).body, made.body);
+        assert_eq!(service.get(&own, caller).has(200).body, made.body);
         assert_eq!(
-            world.get(&keys(), caller).has(200).column("credentials", "access"),
+            service.get(&keys(), caller).has(200).column("credentials", "access"),
             [access.as_str()]
         );
     }
-    world
+    service
         .post(&keys(), &demo, json!({ "tenant_id": "nope" }))
         .says(404, "Could not find project: nope.");
-    world.post(&keys(), &demo, json!({})).says(404, "Could not find project: None.");
-    let unscoped = world.log_in(password("demo", "demo", Value::Null)).token();
+    service.post(&keys(), &demo, json!({})).says(404, "Could not find project: None.");
+    let unscoped = service.log_in(password("demo", "demo", Value::Null)).token();
     let rule = forbidden("identity:ec2_create_credential");
-    world.post(&keys(), &unscoped, json!({ "tenant_id": project_id("demo") })).says(403, &rule);
+    service.post(&keys(), &unscoped, json!({ "tenant_id": project_id("demo") })).says(403, &rule);
     let others = format!("/v3/users/{}/credentials/OS-EC2", user_id("admin"));
-    world.get(&others, &demo).says(403, &forbidden("identity:ec2_list_credentials"));
-    world.delete(&own, &demo).has(204);
+    service.get(&others, &demo).says(403, &forbidden("identity:ec2_list_credentials"));
+    service.delete(&own, &demo).has(204);
     let gone = format!("Could not find credential: {}.", sha256(access.as_bytes()));
-    world.get(&own, &demo).says(404, &gone);
-    world.delete(&own, &demo).says(404, &gone);
+    service.get(&own, &demo).says(404, &gone);
+    service.delete(&own, &demo).says(404, &gone);
 }
 
 #[test]
 fn a_signed_request_becomes_a_token() {
-    let world = World::new();
-    let key = key(&world);
-    let heat = world.heat();
+    let service = TestIdentity::new();
+    let key = key(&service);
+    let heat = service.heat();
     for body in [
         version_2(&key, "2026-11-16T08:00:00Z", HOST),
         version_2(&key, "2026-11-16T08:00:00Z", "cfn.example"),
@@ -204,23 +208,23 @@ fn a_signed_request_becomes_a_token() {
         version_4(&key, "20261116T080000Z", true),
         json!({ "credentials": version_2(&key, "2026-11-16T08:00:00Z", HOST)["ec2Credentials"] }),
     ] {
-        let answer = world.post("/v3/ec2tokens", &heat, body).has(200);
+        let answer = service.post("/v3/ec2tokens", &heat, body).has(200);
         assert_eq!(answer.body["token"]["methods"], json!(["ec2credential"]));
         assert_eq!(answer.body["token"]["user"]["name"], "demo");
         assert_eq!(answer.body["token"]["project"]["name"], "demo");
         assert_eq!(answer.roles(), ["heat_stack_owner", "member", "reader"]);
-        assert_eq!(world.validate(&answer.token()).has(200).body, answer.body);
+        assert_eq!(service.validate(&answer.token()).has(200).body, answer.body);
         let exchange = forbidden("Using a delegated token to create another token is not allowed.");
-        world.log_in(by_token(&answer.token(), project("demo"))).says(403, &exchange);
+        service.log_in(by_token(&answer.token(), project("demo"))).says(403, &exchange);
     }
 }
 
 #[test]
 fn a_signature_that_is_wrong_or_old_is_refused() {
-    let world = World::new();
-    let own = key(&world);
-    let heat = world.heat();
-    let ask = |body: Value| world.post("/v3/ec2tokens", &heat, body);
+    let service = TestIdentity::new();
+    let own = key(&service);
+    let heat = service.heat();
+    let ask = |body: Value| service.post("/v3/ec2tokens", &heat, body);
     let good = version_2(&own, "2026-11-16T08:00:00Z", HOST);
     for (field, value) in [
         ("signature", json!("x")),
@@ -248,25 +252,25 @@ fn a_signature_that_is_wrong_or_old_is_refused() {
     ask(bad).says(404, "EC2 access key not found.");
     ask(json!({ "ec2Credentials": {} })).says(401, NOT_LOGGED_IN);
     ask(json!({})).says(400, "request must include a request body");
-    world.post("/v3/ec2tokens", "", good.clone()).says(401, NOT_LOGGED_IN);
+    service.post("/v3/ec2tokens", "", good.clone()).says(401, NOT_LOGGED_IN);
     let rule = forbidden("identity:ec2tokens_validate");
-    world.post("/v3/ec2tokens", &world.demo(), good.clone()).says(403, &rule);
-    let admin = world.admin();
+    service.post("/v3/ec2tokens", &service.demo(), good.clone()).says(403, &rule);
+    let admin = service.admin();
     let user = format!("/v3/users/{}", user_id("demo"));
-    world.patch(&user, &admin, json!({ "user": { "enabled": false } })).has(200);
+    service.patch(&user, &admin, json!({ "user": { "enabled": false } })).has(200);
     ask(good).says(401, NOT_LOGGED_IN);
 }
 
 #[test]
 fn a_token_from_a_key_makes_a_trust_only_where_that_is_allowed() {
     for (allowed, status) in [(true, 201), (false, 403)] {
-        let world = World::with(|settings| settings.delegated_trusts = allowed);
-        let body = version_2(&key(&world), "2026-11-16T08:00:00Z", HOST);
-        let token = world.post("/v3/ec2tokens", &world.heat(), body).token();
+        let service = TestIdentity::with(|settings| settings.delegated_trusts = allowed);
+        let body = version_2(&key(&service), "2026-11-16T08:00:00Z", HOST);
+        let token = service.post("/v3/ec2tokens", &service.heat(), body).token();
         let trust = json!({ "trust": {
             "trustor_user_id": user_id("demo"), "trustee_user_id": user_id("heat"),
             "project_id": project_id("demo"), "impersonation": true, "roles": [{ "name": "member" }],
         } });
-        world.post("/v3/OS-TRUST/trusts", &token, trust).has(status);
+        service.post("/v3/OS-TRUST/trusts", &token, trust).has(status);
     }
 }

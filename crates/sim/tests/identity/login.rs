@@ -3,14 +3,15 @@
 use kiln_sim::identity::{project_id, user_id};
 use serde_json::{Value, json};
 
-use super::world::{
-    NOT_LOGGED_IN, World, by_token, by_user, domain_admin, forbidden, password, project, with_scope,
+use super::test_identity::{
+    NOT_LOGGED_IN, TestIdentity, by_token, by_user, domain_admin, forbidden, password, project,
+    with_scope,
 };
 
 #[test]
 fn a_user_logs_in_to_a_project() {
-    let world = World::new();
-    let answer = world.log_in(password("demo", "demo", project("demo"))).has(201);
+    let service = TestIdentity::new();
+    let answer = service.log_in(password("demo", "demo", project("demo"))).has(201);
     let token = &answer.body["token"];
     let home = json!({ "id": "default", "name": "Default" });
     assert_eq!(token["methods"], json!(["password"]));
@@ -33,35 +34,35 @@ fn a_user_logs_in_to_a_project() {
 
 #[test]
 fn names_and_ids_say_the_same() {
-    let world = World::new();
+    let service = TestIdentity::new();
     let scope = json!({ "project": { "id": project_id("demo") } });
     let user = json!({ "id": user_id("demo"), "password": "demo" });
-    let by_ids = world.log_in(by_user(user, scope)).has(201);
+    let by_ids = service.log_in(by_user(user, scope)).has(201);
     let user = json!({ "name": "demo", "password": "demo", "domain": { "name": "Default" } });
     let scope = json!({ "project": { "name": "demo", "domain": { "name": "Default" } } });
-    let by_names = world.log_in(by_user(user, scope)).has(201);
+    let by_names = service.log_in(by_user(user, scope)).has(201);
     assert_eq!(by_ids.body["token"]["project"], by_names.body["token"]["project"]);
 }
 
 #[test]
 fn a_token_comes_without_its_catalogue_if_asked() {
-    let world = World::new();
+    let service = TestIdentity::new();
     let body = password("demo", "demo", project("demo"));
-    let answer = world.post("/v3/auth/tokens?nocatalog", "", body).has(201);
+    let answer = service.post("/v3/auth/tokens?nocatalog", "", body).has(201);
     assert_eq!(answer.body["token"].get("catalog"), None);
 }
 
 #[test]
 fn there_are_scopes_besides_projects() {
-    let world = World::new();
-    let system = world.log_in(password("admin", "admin", json!({ "system": { "all": true } })));
+    let service = TestIdentity::new();
+    let system = service.log_in(password("admin", "admin", json!({ "system": { "all": true } })));
     assert_eq!(system.body["token"]["system"], json!({ "all": true }));
     assert_eq!(system.roles(), ["admin", "manager", "member", "reader"]);
-    let domain = world.log_in(domain_admin()).has(201);
+    let domain = service.log_in(domain_admin()).has(201);
     assert_eq!(domain.body["token"]["domain"]["name"], "heat");
     assert_eq!(domain.body["token"].get("project"), None);
     for scope in [Value::Null, json!("unscoped"), json!({ "unscoped": {} })] {
-        let answer = world.log_in(password("demo", "demo", scope)).has(201);
+        let answer = service.log_in(password("demo", "demo", scope)).has(201);
         for absent in ["project", "roles", "catalog"] {
             assert_eq!(answer.body["token"].get(absent), None);
         }
@@ -70,23 +71,23 @@ fn there_are_scopes_besides_projects() {
 
 #[test]
 fn without_a_scope_the_default_project_is_meant_if_it_is_of_use() {
-    let world = World::new();
-    let admin = world.admin();
-    let id = world.user("joe", "");
+    let service = TestIdentity::new();
+    let admin = service.admin();
+    let id = service.user("joe", "");
     let default = json!({ "user": { "default_project_id": project_id("demo") } });
-    world.patch(&format!("/v3/users/{id}"), &admin, default).has(200);
-    let nothing = world.log_in(password("joe", "joe", Value::Null)).has(201);
+    service.patch(&format!("/v3/users/{id}"), &admin, default).has(200);
+    let nothing = service.log_in(password("joe", "joe", Value::Null)).has(201);
     assert_eq!(nothing.body["token"].get("project"), None, "no role there");
-    world.put(&world.grant_path("demo", &id, "member"), &admin).has(204);
-    let project = world.log_in(password("joe", "joe", Value::Null)).has(201);
+    service.put(&service.grant_path("demo", &id, "member"), &admin).has(204);
+    let project = service.log_in(password("joe", "joe", Value::Null)).has(201);
     assert_eq!(project.body["token"]["project"]["name"], "demo");
-    let unscoped = world.log_in(password("joe", "joe", json!("unscoped"))).has(201);
+    let unscoped = service.log_in(password("joe", "joe", json!("unscoped"))).has(201);
     assert_eq!(unscoped.body["token"].get("project"), None);
 }
 
 #[test]
 fn a_failed_login_does_not_say_why() {
-    let world = World::new();
+    let service = TestIdentity::new();
     let elsewhere = json!({ "project": { "name": "demo", "domain": { "id": "nope" } } });
     let nobody = json!({ "id": "f".repeat(32), "password": "x" });
     let homeless = json!({ "name": "demo", "password": "demo", "domain": { "name": "nope" } });
@@ -105,7 +106,7 @@ fn a_failed_login_does_not_say_why() {
         by_user(silent, Value::Null),
         with_scope(json!({ "methods": [] }), Value::Null),
     ] {
-        let answer = world.log_in(body).says(401, NOT_LOGGED_IN);
+        let answer = service.log_in(body).says(401, NOT_LOGGED_IN);
         assert_eq!(
             answer.headers["www-authenticate"],
             "Keystone uri=\"http://identity.example:5000/v3\""
@@ -115,7 +116,7 @@ fn a_failed_login_does_not_say_why() {
 
 #[test]
 fn a_login_that_makes_no_sense_is_told_what_is_missing() {
-    let world = World::new();
+    let service = TestIdentity::new();
     let long = "The server could not comply with the request since it is either malformed or otherwise incorrect. \
                 The client is assumed to be in error.";
     let login = |payload: Value| json!({ "methods": ["password"], "password": payload });
@@ -173,15 +174,15 @@ fn a_login_that_makes_no_sense_is_told_what_is_missing() {
         ),
         (scoped(json!({ "OS-TRUST:trust": {} })), "Expecting to find trust_id in trust. ~"),
     ] {
-        world.log_in(body).says(400, &message.replace('~', long));
+        service.log_in(body).says(400, &message.replace('~', long));
     }
 }
 
 #[test]
 fn an_unknown_method_is_answered_with_the_known_ones() {
-    let world = World::new();
+    let service = TestIdentity::new();
     let answer =
-        world.log_in(with_scope(json!({ "methods": ["magic"], "magic": {} }), Value::Null));
+        service.log_in(with_scope(json!({ "methods": ["magic"], "magic": {} }), Value::Null));
     let answer = answer.says(401, "Attempted to authenticate with an unsupported method.");
     let known = json!(["password", "token", "application_credential"]);
     assert_eq!(answer.body["error"]["identity"]["methods"], known);
@@ -189,43 +190,43 @@ fn an_unknown_method_is_answered_with_the_known_ones() {
 
 #[test]
 fn a_token_is_exchanged_for_another_scope_but_not_for_a_longer_life() {
-    let world = World::new();
-    let first = world.log_in(password("admin", "admin", json!("unscoped"))).has(201);
-    world.later(3600);
-    let second = world.log_in(by_token(&first.token(), project("demo"))).has(201);
+    let service = TestIdentity::new();
+    let first = service.log_in(password("admin", "admin", json!("unscoped"))).has(201);
+    service.later(3600);
+    let second = service.log_in(by_token(&first.token(), project("demo"))).has(201);
     let token = &second.body["token"];
     assert_eq!(token["methods"], json!(["token", "password"]));
     assert_eq!(token["expires_at"], first.body["token"]["expires_at"]);
     assert_eq!(token["issued_at"], "2026-11-16T09:00:00.000000Z");
     assert_eq!(token["audit_ids"][1], first.body["token"]["audit_ids"][0]);
-    let third = world.log_in(by_token(&second.token(), project("admin"))).has(201);
+    let third = service.log_in(by_token(&second.token(), project("admin"))).has(201);
     assert_eq!(third.body["token"]["audit_ids"][1], first.body["token"]["audit_ids"][0]);
-    let unscoped = world.log_in(by_token(&third.token(), Value::Null)).has(201);
+    let unscoped = service.log_in(by_token(&third.token(), Value::Null)).has(201);
     assert_eq!(unscoped.body["token"].get("project"), None);
-    world.log_in(by_token(&first.token(), json!({ "system": {} }))).has(201);
-    world.log_in(by_token("nonsense", Value::Null)).says(404, "Could not recognize Fernet token");
+    service.log_in(by_token(&first.token(), json!({ "system": {} }))).has(201);
+    service.log_in(by_token("nonsense", Value::Null)).says(404, "Could not recognize Fernet token");
 }
 
 #[test]
 fn a_token_for_the_system_is_not_exchanged_for_one_for_a_project() {
-    let world = World::new();
-    let system = world.log_in(password("admin", "admin", json!({ "system": { "all": true } })));
-    let answer = world.log_in(by_token(&system.token(), project("admin"))).has(403);
+    let service = TestIdentity::new();
+    let system = service.log_in(password("admin", "admin", json!({ "system": { "all": true } })));
+    let answer = service.log_in(by_token(&system.token(), project("admin"))).has(403);
     let why = "Using a system-scoped token to create a project-scoped or domain-scoped token is not allowed.";
     assert_eq!(answer.body["error"]["message"], forbidden(why));
 }
 
 #[test]
 fn two_proofs_have_to_be_about_the_same_user() {
-    let world = World::new();
+    let service = TestIdentity::new();
     let both = |token: &str, user: &str| {
         let user = json!({ "id": user_id(user), "password": user });
         let identity = json!({
             "methods": ["token", "password"], "token": { "id": token }, "password": { "user": user },
         });
-        world.log_in(with_scope(identity, Value::Null))
+        service.log_in(with_scope(identity, Value::Null))
     };
-    let demo = world.demo();
+    let demo = service.demo();
     let answer = both(&demo, "demo").has(201);
     assert_eq!(answer.body["token"]["methods"], json!(["token", "password"]));
     both(&demo, "admin").says(401, NOT_LOGGED_IN);

@@ -1,4 +1,4 @@
-//! Tests of the identity service, by way of its router. What is asserted of texts and statuses was answered by Keystone 30.
+//! Tests of the identity service through its router. The asserted texts and statuses are those of Keystone 30.
 
 mod app_credentials;
 mod catalogue;
@@ -6,12 +6,12 @@ mod discovery;
 mod ec2;
 mod grants;
 mod groups;
-mod inside;
+mod in_process;
+mod invalidation;
 mod login;
 mod people;
 mod persistence;
 mod robustness;
+mod test_identity;
 mod tokens;
 mod trusts;
-mod void;
-mod world;

@@ -1,4 +1,4 @@
-//! No request takes the service down, and none is answered as if it were our fault.
+//! No request crashes the service, and none is answered with an internal error.
 
 use axum::body::Body;
 use axum::http::Request;
@@ -6,9 +6,9 @@ use kiln_sim::identity::{project_id, user_id};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::world::World;
+use super::test_identity::TestIdentity;
 
-/// Parts that paths are made of, so that most of them lead somewhere.
+/// Segments of paths, chosen so that most paths exist.
 const PATHS: &[&str] = &[
     "OS-REVOKE/events",
     "OS-TRUST/trusts",
@@ -64,7 +64,7 @@ const PATHS: &[&str] = &[
     "users/ID/projects",
 ];
 
-/// Words that bodies are made of.
+/// Words for bodies.
 const KEYS: &[&str] = &[
     "access",
     "allow_redelegation",
@@ -190,25 +190,25 @@ proptest! {
             (prop::sample::select(PATHS), prop::sample::select(vec!["GET", "POST", "PUT", "PATCH", "DELETE"]),
              word(), word(), value(), any::<bool>(), 0..4_usize), 40),
     ) {
-        let world = World::new();
-        let tokens = [world.admin(), world.demo(), world.domain_admin(), String::new()];
+        let service = TestIdentity::new();
+        let tokens = [service.admin(), service.demo(), service.domain_admin(), String::new()];
         for (path, method, first, second, inner, wrapped, who) in asks {
             let plain = |text: &str| text.bytes().map(|byte| format!("%{byte:02x}")).collect::<String>();
             let path = path.replacen("ID", &plain(&first), 1).replacen("ID", &plain(&second), 1);
             let body = if wrapped { body_for(&path, inner) } else { inner };
             let path = format!("/v3/{path}?{}={}&limit={}", "name", plain(&second), second.len());
-            let answer = world.ask_about(method, &path, &tokens[who], &tokens[first.len() % 4], body);
+            let answer = service.ask_about(method, &path, &tokens[who], &tokens[first.len() % 4], body);
             prop_assert!(answer.status < 500, "{} {}: {}", method, path, answer.text);
         }
     }
 
     #[test]
     fn requests_made_of_anything(path in "/[ -~]{0,40}", body in prop::collection::vec(any::<u8>(), 0..200)) {
-        let world = World::new();
+        let service = TestIdentity::new();
         let Ok(request) = Request::post(&path).header("X-Auth-Token", "é").body(Body::from(body)) else {
             return Ok(());
         };
-        let answer = world.send(request);
+        let answer = service.send(request);
         prop_assert!((300..500).contains(&answer.status));
     }
 }

@@ -3,8 +3,8 @@
 use kiln_sim::identity::{project_id, user_id};
 use serde_json::{Value, json};
 
-use super::world::{
-    BASE, NOT_LOGGED_IN, World, by_token, forbidden, password, project, with_scope,
+use super::test_identity::{
+    BASE, NOT_LOGGED_IN, TestIdentity, by_token, forbidden, password, project, with_scope,
 };
 
 const PATH: &str = "/v3/OS-TRUST/trusts";
@@ -12,7 +12,7 @@ const PLAIN: &str = "You are not authorized to perform the requested action.";
 const MALFORMED: &str = "The server could not comply with the request since it is either malformed or otherwise \
                          incorrect. The client is assumed to be in error.";
 
-/// A trust from demo to heat, with these fields instead of the usual ones.
+/// A trust from demo to heat; the fields replace the usual ones.
 fn trust(fields: Value) -> Value {
     let mut trust = json!({
         "trustor_user_id": user_id("demo"), "trustee_user_id": user_id("heat"),
@@ -22,8 +22,8 @@ fn trust(fields: Value) -> Value {
     json!({ "trust": trust })
 }
 
-fn made(world: &World, fields: Value) -> String {
-    world.post(PATH, &world.demo(), trust(fields)).has(201).text_at("/trust/id")
+fn made(service: &TestIdentity, fields: Value) -> String {
+    service.post(PATH, &service.demo(), trust(fields)).has(201).text_at("/trust/id")
 }
 
 fn scope(id: &str) -> Value {
@@ -32,13 +32,13 @@ fn scope(id: &str) -> Value {
 
 #[test]
 fn a_trust_is_made_and_shown() {
-    let world = World::new();
-    let owner = world.role("heat_stack_owner");
+    let service = TestIdentity::new();
+    let owner = service.role("heat_stack_owner");
     let fields = json!({
         "roles": [{ "name": "member" }, { "id": owner }], "expires_at": "2035-01-01T00:00:00.000000Z",
         "remaining_uses": 2,
     });
-    let answer = world.post(PATH, &world.demo(), trust(fields)).has(201);
+    let answer = service.post(PATH, &service.demo(), trust(fields)).has(201);
     let id = answer.text_at("/trust/id");
     let body = &answer.body["trust"];
     let names: Vec<_> =
@@ -58,24 +58,27 @@ fn a_trust_is_made_and_shown() {
     ] {
         assert_eq!(body[field], value, "{field}");
     }
-    for caller in [world.demo(), world.heat(), world.admin()] {
-        assert_eq!(world.get(&format!("{PATH}/{id}"), &caller).has(200).body, answer.body);
+    for caller in [service.demo(), service.heat(), service.admin()] {
+        assert_eq!(service.get(&format!("{PATH}/{id}"), &caller).has(200).body, answer.body);
     }
-    let roles = world.get(&format!("{PATH}/{id}/roles"), &world.demo()).has(200);
+    let roles = service.get(&format!("{PATH}/{id}/roles"), &service.demo()).has(200);
     assert_eq!(roles.column("roles", "name"), ["member", "heat_stack_owner"]);
     let path = format!("{PATH}/{id}/roles/{owner}");
-    assert_eq!(world.get(&path, &world.demo()).has(200).body["role"]["name"], "heat_stack_owner");
-    world.head(&path, &world.demo()).has(200);
-    let other = world.role("admin");
+    assert_eq!(
+        service.get(&path, &service.demo()).has(200).body["role"]["name"],
+        "heat_stack_owner"
+    );
+    service.head(&path, &service.demo()).has(200);
+    let other = service.role("admin");
     let missing = format!("Could not find role: {other}.");
-    world.get(&format!("{PATH}/{id}/roles/{other}"), &world.demo()).says(404, &missing);
+    service.get(&format!("{PATH}/{id}/roles/{other}"), &service.demo()).says(404, &missing);
 }
 
 #[test]
 fn the_trustee_acts_for_the_trustor() {
-    let world = World::new();
-    let id = made(&world, json!({}));
-    let answer = world.log_in(password("heat", "secret", scope(&id))).has(201);
+    let service = TestIdentity::new();
+    let id = made(&service, json!({}));
+    let answer = service.log_in(password("heat", "secret", scope(&id))).has(201);
     let token = &answer.body["token"];
     assert_eq!(token["user"]["name"], "demo");
     assert_eq!(token["project"]["name"], "demo");
@@ -87,64 +90,64 @@ fn the_trustee_acts_for_the_trustor() {
             "impersonation": true,
         })
     );
-    assert_eq!(world.validate(&answer.token()).has(200).body, answer.body);
-    world.get(&format!("/v3/users/{}", user_id("demo")), &answer.token()).has(200);
-    let by_token = world.log_in(by_token(&world.heat(), scope(&id))).has(201);
+    assert_eq!(service.validate(&answer.token()).has(200).body, answer.body);
+    service.get(&format!("/v3/users/{}", user_id("demo")), &answer.token()).has(200);
+    let by_token = service.log_in(by_token(&service.heat(), scope(&id))).has(201);
     assert_eq!(by_token.body["token"]["user"]["name"], "demo");
 }
 
 #[test]
 fn without_impersonation_the_trustee_stays_who_they_are() {
-    let world = World::new();
-    let id = made(&world, json!({ "impersonation": false }));
-    let answer = world.log_in(password("heat", "secret", scope(&id))).has(201);
+    let service = TestIdentity::new();
+    let id = made(&service, json!({ "impersonation": false }));
+    let answer = service.log_in(password("heat", "secret", scope(&id))).has(201);
     assert_eq!(answer.body["token"]["user"]["name"], "heat");
     assert_eq!(answer.roles(), ["member", "reader"]);
 }
 
 #[test]
 fn a_trust_is_for_its_trustee_only() {
-    let world = World::new();
-    let id = made(&world, json!({}));
-    world.log_in(password("demo", "demo", scope(&id))).says(403, PLAIN);
-    world.log_in(password("heat", "secret", scope("nope"))).says(401, NOT_LOGGED_IN);
-    world.user("joe", "member");
-    let joe = world.log_in(password("joe", "joe", project("demo"))).token();
+    let service = TestIdentity::new();
+    let id = made(&service, json!({}));
+    service.log_in(password("demo", "demo", scope(&id))).says(403, PLAIN);
+    service.log_in(password("heat", "secret", scope("nope"))).says(401, NOT_LOGGED_IN);
+    service.user("joe", "member");
+    let joe = service.log_in(password("joe", "joe", project("demo"))).token();
     let own = format!("{PATH}/{id}");
-    world.get(&own, &joe).says(403, &forbidden("identity:get_trust"));
-    world.delete(&own, &joe).says(403, &forbidden("identity:delete_trust"));
-    world.get(&format!("{PATH}/nope"), &joe).says(404, "Could not find trust: nope.");
+    service.get(&own, &joe).says(403, &forbidden("identity:get_trust"));
+    service.delete(&own, &joe).says(403, &forbidden("identity:delete_trust"));
+    service.get(&format!("{PATH}/nope"), &joe).says(404, "Could not find trust: nope.");
 }
 
 #[test]
 fn trusts_are_listed_by_those_they_concern() {
-    let world = World::new();
-    let id = made(&world, json!({}));
+    let service = TestIdentity::new();
+    let id = made(&service, json!({}));
     let (demo, heat) = (user_id("demo"), user_id("heat"));
-    let list = |query: &str, token: &str| world.get(&format!("{PATH}{query}"), token);
+    let list = |query: &str, token: &str| service.get(&format!("{PATH}{query}"), token);
     let by_trustor = format!("?trustor_user_id={demo}");
     let by_trustee = format!("?trustee_user_id={heat}");
     for (query, token) in
-        [("", world.admin()), (&*by_trustor, world.demo()), (&*by_trustee, world.heat())]
+        [("", service.admin()), (&*by_trustor, service.demo()), (&*by_trustee, service.heat())]
     {
         let rows = list(query, &token).has(200);
         assert_eq!(rows.column("trusts", "id"), [id.as_str()]);
         assert_eq!(rows.body["trusts"][0].get("roles"), None);
     }
-    list("", &world.demo()).says(403, &forbidden("identity:list_trusts"));
-    list(&by_trustee, &world.demo()).says(403, &forbidden("identity:list_trusts_for_trustee"));
+    list("", &service.demo()).says(403, &forbidden("identity:list_trusts"));
+    list(&by_trustee, &service.demo()).says(403, &forbidden("identity:list_trusts_for_trustee"));
     let others = format!("?trustor_user_id={heat}");
-    list(&others, &world.demo()).says(403, &forbidden("identity:list_trusts_for_trustor"));
+    list(&others, &service.demo()).says(403, &forbidden("identity:list_trusts_for_trustor"));
 }
 
 #[test]
 fn a_trust_that_makes_no_sense_is_refused() {
-    let world = World::new();
-    let (admin, demo) = (world.admin(), world.demo());
-    let make = |fields: Value| world.post(PATH, &demo, trust(fields));
-    world.post(PATH, &admin, trust(json!({}))).says(403, &forbidden("identity:create_trust"));
+    let service = TestIdentity::new();
+    let (admin, demo) = (service.admin(), service.demo());
+    let make = |fields: Value| service.post(PATH, &demo, trust(fields));
+    service.post(PATH, &admin, trust(json!({}))).says(403, &forbidden("identity:create_trust"));
     make(json!({ "roles": [] })).says(403, &forbidden("At least one role should be specified"));
-    let top = world.role("admin");
+    let top = service.role("admin");
     make(json!({ "roles": [{ "name": "admin" }] }))
         .says(404, &format!("Could not find role: {top}."));
     make(json!({ "roles": [{ "name": "zzz" }] })).says(404, "Role zzz is not defined");
@@ -161,7 +164,7 @@ fn a_trust_that_makes_no_sense_is_refused() {
     );
     make(json!({ "remaining_uses": 1, "allow_redelegation": true }))
         .says(400, "remaining_uses must not be set if redelegation is allowed");
-    world.post(PATH, &demo, json!({ "trust": {} })).says(
+    service.post(PATH, &demo, json!({ "trust": {} })).says(
         400,
         "Invalid input for field/attribute trust. Value: {}. 'trustor_user_id' is a required property",
     );
@@ -170,9 +173,9 @@ fn a_trust_that_makes_no_sense_is_refused() {
 
 #[test]
 fn a_trust_is_used_as_often_as_it_says() {
-    let world = World::new();
-    let id = made(&world, json!({ "remaining_uses": 2 }));
-    let log_in = || world.log_in(password("heat", "secret", scope(&id)));
+    let service = TestIdentity::new();
+    let id = made(&service, json!({ "remaining_uses": 2 }));
+    let log_in = || service.log_in(password("heat", "secret", scope(&id)));
     log_in().has(201);
     log_in().has(201);
     log_in().says(401, NOT_LOGGED_IN);
@@ -180,91 +183,91 @@ fn a_trust_is_used_as_often_as_it_says() {
 
 #[test]
 fn a_trust_ends_when_it_says() {
-    let world = World::new();
-    let id = made(&world, json!({ "expires_at": "2026-11-16T09:00:00Z" }));
-    let answer = world.log_in(password("heat", "secret", scope(&id))).has(201);
+    let service = TestIdentity::new();
+    let id = made(&service, json!({ "expires_at": "2026-11-16T09:00:00Z" }));
+    let answer = service.log_in(password("heat", "secret", scope(&id))).has(201);
     assert_eq!(answer.body["token"]["expires_at"], "2026-11-16T09:00:00.000000Z");
-    world.later(3600);
-    world.log_in(password("heat", "secret", scope(&id))).says(401, NOT_LOGGED_IN);
-    world.get(&format!("{PATH}/{id}"), &world.demo()).has(404);
-    assert_eq!(world.get(PATH, &world.admin()).body["trusts"], json!([]));
+    service.later(3600);
+    service.log_in(password("heat", "secret", scope(&id))).says(401, NOT_LOGGED_IN);
+    service.get(&format!("{PATH}/{id}"), &service.demo()).has(404);
+    assert_eq!(service.get(PATH, &service.admin()).body["trusts"], json!([]));
 }
 
 #[test]
 fn a_trust_is_removed_with_its_tokens() {
-    let world = World::new();
+    let service = TestIdentity::new();
     for by in ["trustor", "administrator", "holder"] {
-        let id = made(&world, json!({}));
-        let token = world.log_in(password("heat", "secret", scope(&id))).token();
+        let id = made(&service, json!({}));
+        let token = service.log_in(password("heat", "secret", scope(&id))).token();
         let caller = match by {
-            "trustor" => world.demo(),
-            "administrator" => world.admin(),
+            "trustor" => service.demo(),
+            "administrator" => service.admin(),
             _ => token.clone(),
         };
         let own = format!("{PATH}/{id}");
-        world.delete(&own, &caller).has(204);
+        service.delete(&own, &caller).has(204);
         let gone = format!("Could not find trust: {id}.");
-        world.validate(&token).says(404, &gone);
-        world.get(&format!("/v3/users/{}", user_id("demo")), &token).says(401, NOT_LOGGED_IN);
-        world.log_in(password("heat", "secret", scope(&id))).says(401, NOT_LOGGED_IN);
-        world.delete(&own, &world.admin()).says(404, &gone);
+        service.validate(&token).says(404, &gone);
+        service.get(&format!("/v3/users/{}", user_id("demo")), &token).says(401, NOT_LOGGED_IN);
+        service.log_in(password("heat", "secret", scope(&id))).says(401, NOT_LOGGED_IN);
+        service.delete(&own, &service.admin()).says(404, &gone);
     }
 }
 
 #[test]
 fn a_trust_does_not_hand_on_what_the_trustor_no_longer_has() {
-    let world = World::new();
-    let (admin, joe) = (world.admin(), world.user("joe", "member"));
-    let owner = world.grant_path("demo", &joe, "heat_stack_owner");
-    world.put(&owner, &admin).has(204);
-    let token = world.log_in(password("joe", "joe", project("demo"))).token();
+    let service = TestIdentity::new();
+    let (admin, joe) = (service.admin(), service.user("joe", "member"));
+    let owner = service.grant_path("demo", &joe, "heat_stack_owner");
+    service.put(&owner, &admin).has(204);
+    let token = service.log_in(password("joe", "joe", project("demo"))).token();
     let fields = json!({
         "trustor_user_id": joe, "roles": [{ "name": "member" }, { "name": "heat_stack_owner" }],
     });
-    let id = world.post(PATH, &token, trust(fields)).has(201).text_at("/trust/id");
-    let log_in = || world.log_in(password("heat", "secret", scope(&id)));
+    let id = service.post(PATH, &token, trust(fields)).has(201).text_at("/trust/id");
+    let log_in = || service.log_in(password("heat", "secret", scope(&id)));
     let token = log_in().token();
-    world.delete(&owner, &admin).has(204);
-    world.validate(&token).has(404);
+    service.delete(&owner, &admin).has(204);
+    service.validate(&token).has(404);
     log_in().says(403, PLAIN);
-    world.put(&owner, &admin).has(204);
-    world.validate(&token).has(200);
-    world
+    service.put(&owner, &admin).has(204);
+    service.validate(&token).has(200);
+    service
         .patch(&format!("/v3/users/{joe}"), &admin, json!({ "user": { "enabled": false } }))
         .has(200);
-    world.validate(&token).has(404);
-    world.delete(&format!("/v3/users/{joe}"), &admin).has(204);
-    world.get(&format!("{PATH}/{id}"), &admin).says(404, &format!("Could not find trust: {id}."));
+    service.validate(&token).has(404);
+    service.delete(&format!("/v3/users/{joe}"), &admin).has(204);
+    service.get(&format!("{PATH}/{id}"), &admin).says(404, &format!("Could not find trust: {id}."));
 }
 
 #[test]
 fn a_token_with_a_trust_is_good_for_that_only() {
-    let world = World::new();
-    let id = made(&world, json!({}));
-    let token = world.log_in(password("heat", "secret", scope(&id))).token();
+    let service = TestIdentity::new();
+    let id = made(&service, json!({}));
+    let token = service.log_in(password("heat", "secret", scope(&id))).token();
     let why =
         "Using trust-scoped token to create another token. Create a new trust-scoped token instead";
     for scope in [project("demo"), Value::Null] {
-        world.log_in(by_token(&token, scope)).says(403, &forbidden(why));
+        service.log_in(by_token(&token, scope)).says(403, &forbidden(why));
     }
-    world.post(PATH, &token, trust(json!({}))).says(403, PLAIN);
+    service.post(PATH, &token, trust(json!({}))).says(403, PLAIN);
     let apps = format!("/v3/users/{}/application_credentials", user_id("demo"));
     let app = json!({ "application_credential": { "name": "x" } });
-    world.post(&apps, &token, app).says(403, PLAIN);
+    service.post(&apps, &token, app).says(403, PLAIN);
     let secrets = forbidden("Delegated tokens cannot access credentials directly");
     let keys = format!("/v3/users/{}/credentials/OS-EC2", user_id("demo"));
-    world.post(&keys, &token, json!({ "tenant_id": project_id("demo") })).says(403, &secrets);
-    world.get("/v3/credentials", &token).says(403, &secrets);
-    let own = world.ask_about("GET", "/v3/auth/tokens", &token, &token, Value::Null);
+    service.post(&keys, &token, json!({ "tenant_id": project_id("demo") })).says(403, &secrets);
+    service.get("/v3/credentials", &token).says(403, &secrets);
+    let own = service.ask_about("GET", "/v3/auth/tokens", &token, &token, Value::Null);
     own.says(403, &forbidden("identity:validate_token"));
 }
 
 #[test]
 fn a_trust_is_handed_on_where_it_allows_that() {
-    let world = World::new();
-    let first = made(&world, json!({ "allow_redelegation": true, "redelegation_count": 1 }));
-    let token = world.log_in(password("heat", "secret", scope(&first))).token();
-    let more = |token: &str, fields: Value| world.post(PATH, token, trust(fields));
+    let service = TestIdentity::new();
+    let first = made(&service, json!({ "allow_redelegation": true, "redelegation_count": 1 }));
+    let token = service.log_in(password("heat", "secret", scope(&first))).token();
+    let more = |token: &str, fields: Value| service.post(PATH, token, trust(fields));
     let wider =
         json!({ "trustee_user_id": user_id("admin"), "roles": [{ "name": "heat_stack_owner" }] });
     more(&token, wider).says(403, PLAIN);
@@ -273,10 +276,10 @@ fn a_trust_is_handed_on_where_it_allows_that() {
     assert_eq!(answer.body["trust"]["redelegated_trust_id"], first);
     assert_eq!(answer.body["trust"]["redelegation_count"], 0);
     let second = answer.text_at("/trust/id");
-    let token = world.log_in(password("admin", "admin", scope(&second))).token();
+    let token = service.log_in(password("admin", "admin", scope(&second))).token();
     more(&token, json!({})).says(403, PLAIN);
-    world.delete(&format!("{PATH}/{first}"), &world.demo()).has(204);
-    world.get(&format!("{PATH}/{second}"), &world.admin()).has(404);
+    service.delete(&format!("{PATH}/{first}"), &service.demo()).has(204);
+    service.get(&format!("{PATH}/{second}"), &service.admin()).has(404);
 }
 
 #[test]
@@ -284,15 +287,15 @@ fn a_login_by_something_narrower_makes_a_trust_only_where_that_is_allowed() {
     for (allowed, unrestricted, status) in
         [(true, true, 201), (true, false, 403), (false, true, 403), (false, false, 403)]
     {
-        let world = World::with(|settings| settings.delegated_trusts = allowed);
+        let service = TestIdentity::with(|settings| settings.delegated_trusts = allowed);
         let apps = format!("/v3/users/{}/application_credentials", user_id("demo"));
         let app = json!({ "name": "x", "secret": "s", "unrestricted": unrestricted });
-        let app = world.post(&apps, &world.demo(), json!({ "application_credential": app }));
+        let app = service.post(&apps, &service.demo(), json!({ "application_credential": app }));
         let which = json!({ "id": app.text_at("/application_credential/id"), "secret": "s" });
         let identity =
             json!({ "methods": ["application_credential"], "application_credential": which });
-        let token = world.log_in(with_scope(identity, Value::Null)).token();
-        let answer = world.post(PATH, &token, trust(json!({}))).has(status);
+        let token = service.log_in(with_scope(identity, Value::Null)).token();
+        let answer = service.post(PATH, &token, trust(json!({}))).has(status);
         if status == 403 {
             answer.says(403, &forbidden("Delegated tokens cannot manage trusts."));
         }

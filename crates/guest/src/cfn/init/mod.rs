@@ -1,4 +1,4 @@
-//! cfn-init: makes a server what the metadata of its resource says.
+//! cfn-init: configures a server according to the metadata of its resource.
 
 mod packages;
 mod plan;
@@ -7,12 +7,12 @@ mod services;
 pub(crate) use plan::{Step, services as planned_services};
 pub(crate) use services::ensure as ensure_service;
 
-use super::metadata::{self, Wanted};
+use super::metadata::{self, MetadataQuery};
+use crate::error::{GuestError, Result};
 use crate::files;
 use crate::host::Host;
 use crate::http::{Http, Request};
-use crate::options::{Flag, Given, value};
-use crate::problem::{Problem, Result};
+use crate::options::{Args, Flag, value};
 use crate::process;
 use crate::users;
 use plan::{CommandStep, Content, FileStep, Run};
@@ -21,21 +21,21 @@ use std::process::Command;
 pub(crate) const FLAGS: &[Flag] = &[
     value("stack", Some('s'), "The stack."),
     value("resource", Some('r'), "The resource."),
-    value("access-key", None, "The key to sign with."),
-    value("secret-key", None, "The secret of that key."),
-    value("credential-file", Some('f'), "A file with both."),
-    value("region", None, "Taken and not needed."),
-    value("configsets", Some('c'), "Sets of configurations, with commas between them."),
+    value("access-key", None, "The access key."),
+    value("secret-key", None, "The secret of the access key."),
+    value("credential-file", Some('f'), "A file with the access key and its secret."),
+    value("region", None, "Accepted for compatibility and ignored."),
+    value("configsets", Some('c'), "The configSets, separated by commas."),
 ];
 
-/// The tool.
-pub(crate) fn main(host: &Host, given: &Given) -> i32 {
-    let wanted = Wanted {
-        stack: given.get("stack"),
-        resource: given.get("resource"),
-        key: metadata::key(host, given),
+/// Runs the tool.
+pub(crate) fn main(host: &Host, args: &Args) -> i32 {
+    let wanted = MetadataQuery {
+        stack: args.get("stack"),
+        resource: args.get("resource"),
+        key: metadata::key(host, args),
     };
-    let sets: Vec<&str> = given.get("configsets").map_or(Vec::new(), |text| {
+    let sets: Vec<&str> = args.get("configsets").map_or(Vec::new(), |text| {
         text.split(',').map(str::trim).filter(|it| !it.is_empty()).collect()
     });
     let applied = metadata::find(host, &wanted)
@@ -43,8 +43,8 @@ pub(crate) fn main(host: &Host, given: &Given) -> i32 {
         .and_then(|steps| steps.iter().try_for_each(|step| apply(host, step)));
     match applied {
         Ok(()) => 0,
-        Err(problem) => {
-            host.error(problem.to_string());
+        Err(error) => {
+            host.error(error.to_string());
             1
         }
     }
@@ -79,20 +79,20 @@ fn apply(host: &Host, step: &Step) -> Result<()> {
     }
 }
 
-/// Runs a program whose failure is no reason to stop.
+/// Runs a program whose failure is only logged.
 fn only_logged(host: &Host, command: &mut Command) -> Result<()> {
     let name = command.get_program().display().to_string();
-    match process::caught(command, None, None) {
-        Ok(caught) if caught.status == 0 => host.debug(format!("{name}: done")),
-        Ok(caught) => {
-            host.warn(format!("{name} ended with {}: {}", caught.status, caught.err.trim()))
+    match process::capture(command, None, None) {
+        Ok(output) if output.status == 0 => host.debug(format!("{name}: done")),
+        Ok(output) => {
+            host.warn(format!("{name} exited with status {}: {}", output.status, output.err.trim()))
         }
-        Err(problem) => host.warn(problem.to_string()),
+        Err(error) => host.warn(error.to_string()),
     }
     Ok(())
 }
 
-/// What unpacks an archive, by the end of its name; `-` is standard input.
+/// Returns the program that unpacks an archive, by the suffix of its name; `-` is standard input.
 fn unpacking(url: &str) -> Option<&'static str> {
     let path = url.split(['?', '#']).next().unwrap_or(url);
     let ends: [(&[&str], &str); 6] = [
@@ -114,15 +114,15 @@ fn unpacking(url: &str) -> Option<&'static str> {
 
 fn source(host: &Host, folder: &str, url: &str) -> Result<()> {
     let Some(how) = unpacking(url) else {
-        host.warn(format!("{url} is no archive that can be unpacked"));
+        host.warn(format!("{url} is not a known archive format"));
         return Ok(());
     };
     let folder = host.path(folder);
     files::folder(&folder, 0o755)?;
     let bytes = match fetch(host, url) {
         Ok(bytes) => bytes,
-        Err(problem) => {
-            host.warn(problem.to_string());
+        Err(error) => {
+            host.warn(error.to_string());
             return Ok(());
         }
     };
@@ -143,27 +143,28 @@ fn source(host: &Host, folder: &str, url: &str) -> Result<()> {
         }
     };
     command.current_dir(&folder);
-    let caught = process::caught(&mut command, Some(&bytes), None);
-    match caught {
-        Ok(caught) if caught.status == 0 => Ok(()),
-        Ok(caught) => {
-            host.warn(format!("{url} cannot be unpacked: {}", caught.err.trim()));
+    let output = process::capture(&mut command, Some(&bytes), None);
+    match output {
+        Ok(output) if output.status == 0 => Ok(()),
+        Ok(output) => {
+            host.warn(format!("{url} cannot be unpacked: {}", output.err.trim()));
             Ok(())
         }
-        Err(problem) => {
-            host.warn(problem.to_string());
+        Err(error) => {
+            host.warn(error.to_string());
             Ok(())
         }
     }
 }
 
 fn fetch(host: &Host, url: &str) -> Result<Vec<u8>> {
-    let reply = Http::new(host).send_patiently(host, &Request::new("GET", url).within(300));
-    let reply = reply.map_err(|failed| Problem::new(failed.to_string()))?;
+    let reply =
+        Http::new(host).send_with_retries(host, &Request::new("GET", url).with_timeout(300));
+    let reply = reply.map_err(|failed| GuestError::new(failed.to_string()))?;
     if reply.is_good() {
         Ok(reply.body)
     } else {
-        Err(Problem::new(format!("{url} answered with {}", reply.status)))
+        Err(GuestError::new(format!("{url} returned status {}", reply.status)))
     }
 }
 
@@ -176,15 +177,15 @@ fn write(host: &Host, file: &FileStep) -> Result<()> {
         Content::Text(text) => text.clone().into_bytes(),
         Content::At(url) => fetch(host, url)?,
     };
-    // Whoever is not there is not needed.
+    // An unknown owner is ignored.
     let user = file.owner.as_ref().and_then(|name| users::user(host, name)).map(|it| it.id);
     let group = file.group.as_ref().and_then(|name| users::group(host, name));
     host.debug(format!("writing {}", path.display()));
     let owner = (user.is_some() || group.is_some()).then_some((user, group));
     let written = files::write_owned(&path, &content, file.mode.unwrap_or(0o644), owner);
     match written {
-        Err(problem) if owner.is_some() && !is_root() => {
-            host.warn(format!("{problem}: it stays with this user"));
+        Err(error) if owner.is_some() && !is_root() => {
+            host.warn(format!("{error}; the owner is not changed"));
             files::write(&path, &content, file.mode.unwrap_or(0o644))
         }
         written => written,
@@ -198,7 +199,7 @@ fn is_root() -> bool {
 fn run(host: &Host, step: &CommandStep) -> Result<()> {
     let folder = step.folder.as_ref().map(|folder| host.path(folder));
     if let Some(folder) = folder.as_ref().filter(|folder| !folder.is_dir()) {
-        host.error(format!("{}: {} is not there", step.label, folder.display()));
+        host.error(format!("{}: {} does not exist", step.label, folder.display()));
         return Ok(());
     }
     let prepared = |mut command: Command| {
@@ -211,9 +212,12 @@ fn run(host: &Host, step: &CommandStep) -> Result<()> {
         command
     };
     if let Some(test) = &step.test {
-        let caught = process::caught(&mut prepared(process::shell(host, test)), None, None)?;
-        if caught.status != 0 {
-            host.info(format!("{}: left out, its test ended with {}", step.label, caught.status));
+        let output = process::capture(&mut prepared(process::shell(host, test)), None, None)?;
+        if output.status != 0 {
+            host.info(format!(
+                "{}: skipped, its test exited with status {}",
+                step.label, output.status
+            ));
             return Ok(());
         }
     }
@@ -225,19 +229,19 @@ fn run(host: &Host, step: &CommandStep) -> Result<()> {
             command
         }
     };
-    let ended = process::caught(&mut prepared(command), None, None);
+    let ended = process::capture(&mut prepared(command), None, None);
     let why = match ended {
-        Ok(caught) if caught.status == 0 => {
-            host.debug(format!("{}: {}", step.label, caught.out.trim()));
+        Ok(output) if output.status == 0 => {
+            host.debug(format!("{}: {}", step.label, output.out.trim()));
             return Ok(());
         }
-        Ok(caught) => format!("ended with {}: {}", caught.status, caught.err.trim()),
-        Err(problem) => problem.to_string(),
+        Ok(output) => format!("exited with status {}: {}", output.status, output.err.trim()),
+        Err(error) => error.to_string(),
     };
     if step.may_fail {
         host.warn(format!("{}: {why}", step.label));
         Ok(())
     } else {
-        Err(Problem::new(format!("command {}: {why}", step.label)))
+        Err(GuestError::new(format!("command {}: {why}", step.label)))
     }
 }

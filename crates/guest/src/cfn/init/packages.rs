@@ -1,12 +1,12 @@
-//! Packages, by whatever the system has to install them. That one cannot be installed is no reason to stop.
+//! Packages, installed by the package manager of the system. A package that cannot be installed is only logged.
 
+use crate::error::Result;
 use crate::host::Host;
-use crate::problem::Result;
 use crate::process;
 use std::cmp::Ordering;
 use std::path::Path;
 
-/// A package, and the versions that are wanted.
+/// A package and the requested versions.
 type Package = (String, Vec<String>);
 
 /// Installs packages.
@@ -29,10 +29,10 @@ pub(super) fn install(host: &Host, manager: &str, packages: &[Package]) -> Resul
         "python" => {
             packages.iter().try_for_each(|(name, versions)| run(host, &pip(name, versions)))
         }
-        // The original takes it and does nothing.
+        // heat-cfntools accepts this section and does nothing.
         "rpm" => Ok(()),
         other => {
-            host.warn(format!("there is no package manager {other:?}"));
+            host.warn(format!("unknown package manager {other:?}"));
             Ok(())
         }
     }
@@ -69,7 +69,7 @@ fn gem((name, versions): &Package) -> Vec<String> {
 
 fn pip(name: &str, versions: &[String]) -> Vec<String> {
     let wanted = newest(versions).map_or(name.to_owned(), |version| format!("{name}=={version}"));
-    // What the original calls is no longer there.
+    // The program that heat-cfntools calls is often absent.
     if is_there("easy_install") {
         vec!["easy_install".into(), wanted]
     } else {
@@ -77,7 +77,7 @@ fn pip(name: &str, versions: &[String]) -> Vec<String> {
     }
 }
 
-/// The name of a package with the newest version that is wanted of it.
+/// Returns the name of a package with the newest requested version.
 fn rpm_name(name: &str, versions: &[String]) -> String {
     newest(versions).map_or(name.to_owned(), |version| format!("{name}-{version}"))
 }
@@ -86,7 +86,7 @@ fn newest(versions: &[String]) -> Option<&str> {
     versions.iter().map(String::as_str).max_by(|a, b| compare(a, b))
 }
 
-/// Versions as their parts compare: numbers as numbers, and they are newer than letters.
+/// Compares versions by their parts: numbers numerically, and as newer than letters.
 fn compare(a: &str, b: &str) -> Ordering {
     let parts = |text: &str| {
         let mut parts: Vec<(bool, u64, String)> = Vec::new();
@@ -110,7 +110,7 @@ fn compare(a: &str, b: &str) -> Ordering {
 
 fn is_installed(host: &Host, name: &str) -> bool {
     let mut command = process::program(host, "rpm");
-    process::caught(command.args(["-q", name]), None, None).is_ok_and(|it| it.status == 0)
+    process::capture(command.args(["-q", name]), None, None).is_ok_and(|it| it.status == 0)
 }
 
 fn is_there(program: &str) -> bool {
@@ -122,10 +122,10 @@ fn is_there(program: &str) -> bool {
 fn run(host: &Host, words: &[String]) -> Result<()> {
     let [program, arguments @ ..] = words else { return Ok(()) };
     let mut command = process::program(host, program);
-    match process::caught(command.args(arguments), None, None) {
-        Ok(caught) if caught.status == 0 => host.info(words.join(" ")),
-        Ok(caught) => host.warn(format!("{}: {}", words.join(" "), caught.err.trim())),
-        Err(problem) => host.warn(problem.to_string()),
+    match process::capture(command.args(arguments), None, None) {
+        Ok(output) if output.status == 0 => host.info(words.join(" ")),
+        Ok(output) => host.warn(format!("{}: {}", words.join(" "), output.err.trim())),
+        Err(error) => host.warn(error.to_string()),
     }
     Ok(())
 }

@@ -1,18 +1,18 @@
-//! What `AWS::CloudFormation::Init` asks for, as a list of steps.
+//! The steps of `AWS::CloudFormation::Init`.
 
+use crate::error::{GuestError, Result};
 use crate::json;
-use crate::problem::{Problem, Result};
 use serde_json::{Map, Value};
 
 /// A step.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Step {
-    /// Packages of a manager: names, and the versions that are wanted.
+    /// Packages of a package manager: names and requested versions.
     Packages {
         manager: String,
         packages: Vec<(String, Vec<String>)>,
     },
-    /// An archive for a folder.
+    /// An archive to be unpacked into a directory.
     Source {
         folder: String,
         url: String,
@@ -46,7 +46,7 @@ pub(crate) struct FileStep {
     pub(crate) mode: Option<u32>,
 }
 
-/// What is in a file.
+/// The content of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Content {
     Text(String),
@@ -60,30 +60,31 @@ pub(crate) struct CommandStep {
     pub(crate) run: Run,
     pub(crate) environment: Option<Vec<(String, String)>>,
     pub(crate) folder: Option<String>,
-    /// Only if this succeeds.
+    /// The step runs only if this command succeeds.
     pub(crate) test: Option<String>,
     pub(crate) may_fail: bool,
 }
 
-/// How a command is run.
+/// The form of a command.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Run {
     Shell(String),
     Program(Vec<String>),
 }
 
-/// The managers that come first, in this order.
+/// The package managers that run first, in this order.
 const MANAGERS: [&str; 5] = ["dpkg", "rpm", "apt", "yum", "dnf"];
 
-/// All steps, in their order. `sets` are the names of sets of configurations; none means the usual.
+/// Returns all steps in order. `sets` are the names of configSets; an empty list means the default.
 pub(crate) fn plan(metadata: &Value, sets: &[&str]) -> Result<Vec<Step>> {
     let init = metadata.get("AWS::CloudFormation::Init").and_then(Value::as_object);
     let init = init.filter(|init| !init.is_empty());
-    let init = init.ok_or_else(|| Problem::new("the metadata has no AWS::CloudFormation::Init"))?;
+    let init =
+        init.ok_or_else(|| GuestError::new("the metadata has no AWS::CloudFormation::Init"))?;
     let mut steps = Vec::new();
     for name in configs(init, sets)? {
         let config = init.get(&name).filter(|it| it.is_object());
-        let config = config.ok_or_else(|| Problem::new(format!("there is no config {name:?}")))?;
+        let config = config.ok_or_else(|| GuestError::new(format!("unknown config {name:?}")))?;
         steps.extend(packages(config));
         steps.extend(sources(config));
         steps.extend(accounts(config));
@@ -94,50 +95,55 @@ pub(crate) fn plan(metadata: &Value, sets: &[&str]) -> Result<Vec<Step>> {
     Ok(steps)
 }
 
-/// The names of configurations, in the order in which they are applied.
+/// Returns the names of the configurations in the order in which they are applied.
 fn configs(init: &Map<String, Value>, sets: &[&str]) -> Result<Vec<String>> {
     let Some(known) = init.get("configSets").and_then(Value::as_object) else {
         return if sets.is_empty() {
             Ok(vec!["config".into()])
         } else {
-            Err(Problem::new("there are no configSets"))
+            Err(GuestError::new("the metadata has no configSets"))
         };
     };
-    let usual = ["default"];
+    let default = ["default"];
     let mut names = Vec::new();
-    for set in if sets.is_empty() { &usual } else { sets } {
+    for set in if sets.is_empty() { &default } else { sets } {
         expand(known, set, &mut Vec::new(), &mut names)?;
     }
-    if names.is_empty() {
-        Err(Problem::new("the configSets have nothing in them"))
-    } else {
-        Ok(names)
-    }
+    if names.is_empty() { Err(GuestError::new("the configSets are empty")) } else { Ok(names) }
 }
 
 fn expand<'s>(
     known: &'s Map<String, Value>,
     set: &'s str,
-    within: &mut Vec<&'s str>,
+    with_timeout: &mut Vec<&'s str>,
     names: &mut Vec<String>,
 ) -> Result<()> {
-    if within.contains(&set) {
-        return Err(Problem::new(format!("configSet {set:?} is part of itself")));
+    if with_timeout.contains(&set) {
+        return Err(GuestError::new(format!("configSet {set:?} contains itself")));
     }
     let entries = known.get(set);
-    let entries = entries.ok_or_else(|| Problem::new(format!("there is no configSet {set:?}")))?;
+    let entries = entries.ok_or_else(|| GuestError::new(format!("unknown configSet {set:?}")))?;
     let one = std::slice::from_ref(entries);
-    within.push(set);
+    with_timeout.push(set);
     for entry in entries.as_array().map_or(one, Vec::as_slice) {
         match entry {
             Value::String(name) => names.push(name.clone()),
             Value::Object(_) if entry["ConfigSet"].is_string() => {
-                expand(known, entry["ConfigSet"].as_str().unwrap_or_default(), within, names)?;
+                expand(
+                    known,
+                    entry["ConfigSet"].as_str().unwrap_or_default(),
+                    with_timeout,
+                    names,
+                )?;
             }
-            other => return Err(Problem::new(format!("configSet {set:?} has {other} in it"))),
+            other => {
+                return Err(GuestError::new(format!(
+                    "configSet {set:?} contains the invalid entry {other}"
+                )));
+            }
         }
     }
-    within.pop();
+    with_timeout.pop();
     Ok(())
 }
 
@@ -148,7 +154,7 @@ fn section<'c>(
     config.get(name).and_then(Value::as_object).into_iter().flatten()
 }
 
-/// A scalar as text.
+/// Returns a scalar as text.
 fn scalar(value: &Value, name: &str) -> Option<String> {
     value.get(name).filter(|it| !it.is_null()).map(json::plain)
 }
@@ -184,10 +190,10 @@ fn sources(config: &Value) -> Vec<Step> {
 
 fn accounts(config: &Value) -> Vec<Step> {
     let groups = section(config, "groups")
-        .map(|(name, of)| Step::Group { name: name.clone(), gid: scalar(of, "gid") });
-    let users = section(config, "users").map(|(name, of)| {
-        let groups = of["groups"].as_array().into_iter().flatten().map(json::plain).collect();
-        let (uid, home) = (scalar(of, "uid"), scalar(of, "homeDir"));
+        .map(|(name, details)| Step::Group { name: name.clone(), gid: scalar(details, "gid") });
+    let users = section(config, "users").map(|(name, details)| {
+        let groups = details["groups"].as_array().into_iter().flatten().map(json::plain).collect();
+        let (uid, home) = (scalar(details, "uid"), scalar(details, "homeDir"));
         Step::User { name: name.clone(), uid, home, groups }
     });
     groups.chain(users).collect()
@@ -195,26 +201,26 @@ fn accounts(config: &Value) -> Vec<Step> {
 
 fn files(config: &Value) -> Result<Vec<Step>> {
     let mut steps = Vec::new();
-    for (path, of) in section(config, "files") {
-        let content = match (of.get("content"), scalar(of, "source")) {
+    for (path, details) in section(config, "files") {
+        let content = match (details.get("content"), scalar(details, "source")) {
             (Some(Value::String(text)), _) => Content::Text(text.clone()),
             (Some(value), _) if !value.is_null() => {
                 Content::Text(json::print(value, json::Style::Indented(4)))
             }
             (_, Some(url)) => Content::At(url),
-            // There is nothing to write.
+            // The file has no content.
             _ => continue,
         };
-        let mode = scalar(of, "mode").map(|text| {
-            // More than permissions may stand there: the kind of the file.
+        let mode = scalar(details, "mode").map(|text| {
+            // The number may include the file type.
             let mode = u32::from_str_radix(&text, 8).map(|mode| mode & 0o7777);
-            mode.map_err(|_| Problem::new(format!("file {path} has no mode {text:?}")))
+            mode.map_err(|_| GuestError::new(format!("file {path}: invalid mode {text:?}")))
         });
         steps.push(Step::File(FileStep {
             path: path.clone(),
             content,
-            owner: scalar(of, "owner"),
-            group: scalar(of, "group"),
+            owner: scalar(details, "owner"),
+            group: scalar(details, "group"),
             mode: mode.transpose()?,
         }));
     }
@@ -225,30 +231,30 @@ fn commands(config: &Value) -> Result<Vec<Step>> {
     let mut all: Vec<_> = section(config, "commands").collect();
     all.sort_by_key(|(label, _)| (*label).clone());
     let mut steps = Vec::new();
-    for (label, of) in all {
-        let run = match of.get("command") {
+    for (label, details) in all {
+        let run = match details.get("command") {
             Some(Value::Array(words)) if !words.is_empty() => {
                 Run::Program(words.iter().map(json::plain).collect())
             }
             Some(Value::String(text)) => Run::Shell(text.clone()),
-            _ => return Err(Problem::new(format!("command {label} has no command"))),
+            _ => return Err(GuestError::new(format!("command {label} has no command"))),
         };
-        let environment = of.get("env").and_then(Value::as_object).map(|all| {
+        let environment = details.get("env").and_then(Value::as_object).map(|all| {
             all.iter().map(|(name, value)| (name.clone(), json::plain(value))).collect()
         });
         steps.push(Step::Command(CommandStep {
             label: label.clone(),
             run,
             environment,
-            folder: scalar(of, "cwd"),
-            test: scalar(of, "test"),
-            may_fail: json::is_true(of.get("ignoreErrors")),
+            folder: scalar(details, "cwd"),
+            test: scalar(details, "test"),
+            may_fail: json::is_true(details.get("ignoreErrors")),
         }));
     }
     Ok(steps)
 }
 
-/// Services, whatever manages them.
+/// Returns the services of all service managers.
 pub(crate) fn services(config: &Value) -> Vec<Step> {
     let of_managers = ["sysvinit", "systemd"].iter().flat_map(|manager| {
         config
@@ -257,13 +263,13 @@ pub(crate) fn services(config: &Value) -> Vec<Step> {
             .into_iter()
             .flatten()
     });
-    let wish = |of: &Value, name: &str| {
-        of.get(name).filter(|it| !it.is_null()).map(|it| json::is_true(Some(it)))
+    let wish = |details: &Value, name: &str| {
+        details.get(name).filter(|it| !it.is_null()).map(|it| json::is_true(Some(it)))
     };
-    let step = |(name, of): (&String, &Value)| Step::Service {
+    let step = |(name, details): (&String, &Value)| Step::Service {
         name: name.clone(),
-        enabled: wish(of, "enabled"),
-        running: wish(of, "ensureRunning"),
+        enabled: wish(details, "enabled"),
+        running: wish(details, "ensureRunning"),
     };
     of_managers.map(step).collect()
 }

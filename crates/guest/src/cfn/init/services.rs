@@ -1,11 +1,11 @@
-//! Services, by whatever the system has to start and stop them.
+//! Services, started and stopped by the service manager of the system.
 
+use crate::error::Result;
 use crate::host::Host;
-use crate::problem::Result;
 use crate::process;
 use std::path::Path;
 
-/// What manages services.
+/// A service manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Manager {
     Systemd,
@@ -13,7 +13,7 @@ enum Manager {
     UpdateRc,
 }
 
-/// Makes a service run or rest, now and at boots. Gives whether it had to be started.
+/// Starts or stops a service, now and at boot. Returns whether it was started.
 pub(crate) fn ensure(
     host: &Host,
     name: &str,
@@ -66,17 +66,17 @@ fn doing(manager: Manager, name: &str, what: &str) -> Vec<String> {
     words.map(str::to_owned).to_vec()
 }
 
-/// Whether it went well.
+/// Reports whether the program succeeded.
 fn call(host: &Host, words: &[String]) -> bool {
     let [program, arguments @ ..] = words else { return false };
     let mut command = process::program(host, program);
-    match process::caught(command.args(arguments), None, None) {
-        Ok(caught) => {
-            host.debug(format!("{} ended with {}", words.join(" "), caught.status));
-            caught.status == 0
+    match process::capture(command.args(arguments), None, None) {
+        Ok(output) => {
+            host.debug(format!("{} exited with status {}", words.join(" "), output.status));
+            output.status == 0
         }
-        Err(problem) => {
-            host.warn(problem.to_string());
+        Err(error) => {
+            host.warn(error.to_string());
             false
         }
     }

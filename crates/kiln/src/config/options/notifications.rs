@@ -4,7 +4,7 @@ use crate::config::file::ConfigFile;
 use crate::config::option::{Key, OptionRow, Setting};
 use crate::serving::host_name;
 use crate::stdio::CommandError;
-use kiln_bus::{Address, Driver, Level, Settings, Tls};
+use kiln_bus::{Address, BusConfig, Driver, Level, Tls};
 use std::path::PathBuf;
 
 const NOTIFICATIONS: &str = "oslo_messaging_notifications";
@@ -208,7 +208,7 @@ impl NotificationOptions {
     pub(in crate::config) fn settings(
         &self,
         file: &ConfigFile,
-    ) -> Result<Option<Settings>, CommandError> {
+    ) -> Result<Option<BusConfig>, CommandError> {
         let drivers = self.drivers(file)?;
         if drivers.is_empty() {
             return Ok(None);
@@ -223,7 +223,7 @@ impl NotificationOptions {
         }
         let needs_broker = drivers.iter().any(|driver| *driver != Driver::Log);
         let address = if needs_broker { self.address(file)? } else { Address::default() };
-        Ok(Some(Settings {
+        Ok(Some(BusConfig {
             drivers,
             topics: self.topics.clone(),
             tls: self.tls(file, &address)?,
@@ -235,7 +235,7 @@ impl NotificationOptions {
             is_auto_delete: self.is_auto_delete,
             is_quorum: self.is_quorum,
             retries: self.retries.map(|retries| u32::try_from(retries).unwrap_or(u32::MAX)),
-            ..Settings::default()
+            ..BusConfig::default()
         }))
     }
 
@@ -319,7 +319,7 @@ impl NotificationOptions {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Option<Settings>, String> {
+    fn read(text: &str) -> Result<Option<BusConfig>, String> {
         let file = ConfigFile::parse(text)?;
         let message = |error| match error {
             CommandError::Usage(message) => message,
@@ -329,7 +329,7 @@ mod tests {
         options.notifications.settings(&file).map_err(message)
     }
 
-    fn settings(text: &str) -> Settings {
+    fn settings(text: &str) -> BusConfig {
         read(text).expect("a good file").expect("notifications")
     }
 

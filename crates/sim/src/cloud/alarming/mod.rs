@@ -46,7 +46,7 @@ pub(super) static SERVICE: Service = Service {
     seed: |_| (),
 };
 
-/// The types of alarms, each with the fields that its rule has to have.
+/// The types of alarms and the required fields of their rules.
 const TYPES: &[(&str, &[&str])] = &[
     ("composite", &[]),
     ("event", &[]),
@@ -64,7 +64,7 @@ const TYPES: &[(&str, &[&str])] = &[
     ("threshold", &["meter_name", "threshold"]),
 ];
 
-/// What an alarm may say beside its rule, and what it says otherwise.
+/// Returns the fields of an alarm besides its rule, with their defaults.
 fn usual() -> Obj {
     object(json!({
         "name": null, "type": null, "description": null, "enabled": true, "severity": "low", "repeat_actions": false,
@@ -106,7 +106,7 @@ fn find(ctx: &RequestContext<'_>, id: &str) -> Result<Obj, Refusal> {
     })
 }
 
-/// What was sent, complete and checked.
+/// Validates and completes the body of a request.
 fn read(ctx: &RequestContext<'_>) -> Result<Obj, Refusal> {
     let sent = ctx.body.as_object().cloned().map(Obj::from);
     let sent = sent.ok_or_else(|| refuse(400, "Missing argument: \"data\""))?;
@@ -239,7 +239,7 @@ fn set_state(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
 }
 
 fn list_alarms(ctx: &RequestContext<'_>) -> Reply {
-    // A filter is `q.field=name&q.value=x`, or simply `name=x`.
+    // A filter is `q.field=name&q.value=x`, or `name=x`.
     let values: Vec<&str> = ctx
         .request
         .query

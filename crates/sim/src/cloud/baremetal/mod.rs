@@ -1,4 +1,4 @@
-//! The bare metal service: Ironic, version 1 with its microversions: nodes, ports, groups of ports.
+//! The bare metal service: Ironic, version 1 with its microversions. It has nodes, ports and port groups.
 
 use serde_json::{Value, json};
 
@@ -23,13 +23,9 @@ pub(super) static SERVICE: Service = Service {
     types: &["baremetal"],
     name: "ironic",
     address: "",
-    microversions: Some(Microversions {
-        name: "baremetal",
-        major: 1,
-        oldest: 1,
-        newest: 93,
-        old_header: Some("x-openstack-ironic-api-version"),
-    }),
+    microversions: Some(
+        Microversions::new("baremetal", 1, 1, 93).or_header("x-openstack-ironic-api-version"),
+    ),
     dialect: &IRONIC,
     collections: &[COLLECTIONS],
     serve,

@@ -1,4 +1,4 @@
-//! What can be done with a server: `POST /servers/{id}/action`.
+//! The actions on a server: `POST /servers/{id}/action`.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use super::dialect::{fault, wrong_state};
 use super::servers::{find, full, remove};
 use super::{FLAVORS, SERVERS, action, build, flavors};
 
-/// Actions that only change the state: name, states they are possible in, state while they last, and state after them.
+/// Actions that only change the status: name, permitted statuses, task state meanwhile, and status afterwards.
 #[rustfmt::skip]
 const SIMPLE: &[(&str, &str, &[&str], &str, &str)] = &[
     ("os-start",  "start",    &["stopped"],                                 "powering-on",    "ACTIVE"),
@@ -26,7 +26,7 @@ const SIMPLE: &[(&str, &str, &[&str], &str, &str)] = &[
     ("unshelve",  "unshelve", &["shelved_offloaded", "shelved"],            "unshelving",     "ACTIVE"),
 ];
 
-/// Status, state of the machine, state of its power.
+/// Status, VM state, power state.
 const STATES: &[(&str, &str, i64)] = &[
     ("ACTIVE", "active", 1),
     ("ERROR", "error", 0),
@@ -46,7 +46,7 @@ fn status_fields(status: &str) -> Value {
     })
 }
 
-/// The state of a server that is ready again.
+/// Schedules the status of a server that is ready again.
 fn after(state: &mut CloudState, id: &str, status: &str) {
     state.when_built(SERVERS, id, status_fields(status));
 }
@@ -150,14 +150,14 @@ fn resize(ctx: &mut RequestContext<'_>, id: &str, row: &Obj, what: &Value) -> An
     Ok(Reply::empty(202))
 }
 
-/// The server waits for somebody to confirm its new size.
+/// Finishes a resize; the server waits for a confirmation.
 pub(super) fn resized(state: &mut CloudState, id: &str) {
     let row = state.copy(SERVERS, id);
     if text(&row, "status") != "RESIZE" {
         return;
     }
     if !build::has_room(&row["_flavor_after"]) {
-        // It goes on as it was.
+        // The server keeps its previous status.
         state.set(SERVERS, id, status_fields(text(&row, "_status_before")));
         return;
     }
@@ -185,7 +185,7 @@ fn revert(ctx: &mut RequestContext<'_>, id: &str, row: &Obj) -> Answer {
     Ok(Reply::empty(202))
 }
 
-/// The server has its old size again.
+/// Finishes the reversal of a resize.
 pub(super) fn reverted(state: &mut CloudState, id: &str) {
     let row = state.copy(SERVERS, id);
     if text(&row, "status") != "REVERT_RESIZE" {
@@ -259,7 +259,7 @@ fn create_image(ctx: &mut RequestContext<'_>, id: &str, row: &Obj, what: &Value)
     Ok(Reply::empty(202).with("location", location))
 }
 
-/// Puts all ports of a server into a group, or takes them out.
+/// Adds all ports of a server to a security group, or removes them from it.
 fn security_group(ctx: &mut RequestContext<'_>, id: &str, what: &Value, adds: bool) -> Answer {
     let name = what["name"].as_str().unwrap_or_default().to_owned();
     let group = build::security_group(ctx, &name).map_err(|refusal| fault(404, refusal.message))?;

@@ -1,4 +1,4 @@
-//! What is attached to servers: interfaces and volumes.
+//! Attachments of servers: interfaces and volumes.
 
 use serde_json::{Value, json};
 
@@ -209,14 +209,14 @@ fn add_volume(ctx: &mut RequestContext<'_>, row: &Obj) -> Answer {
     Ok(Reply::ok(json!({ "volumeAttachment": attachment(ctx, &id, &entry) })))
 }
 
-/// The next free name of a disk.
+/// Returns the next free device name.
 fn next_device(row: &Obj) -> String {
     let taken: Vec<&Value> = list(row, "_volumes").iter().map(|volume| &volume["device"]).collect();
     let names = (b'b'..=b'z').map(|letter| format!("/dev/vd{}", char::from(letter)));
     names.into_iter().find(|name| !taken.contains(&&json!(name))).unwrap_or_default()
 }
 
-/// The volume is attached.
+/// Finishes the attachment of a volume.
 pub(super) fn attached(state: &mut CloudState, key: &str) {
     if let Some((server, volume)) = key.split_once('/') {
         volume::attach::finish(state, volume, server);
@@ -243,7 +243,7 @@ fn remove_volume(ctx: &mut RequestContext<'_>, row: &Obj, volume: &str) -> Answe
     Ok(Reply::empty(202))
 }
 
-/// The port or the volume is free again.
+/// Finishes the detachment of a port or a volume.
 pub(super) fn detached(state: &mut CloudState, key: &str) {
     let mut parts = key.splitn(3, '/');
     let (Some(server), Some(kind), Some(id)) = (parts.next(), parts.next(), parts.next()) else {

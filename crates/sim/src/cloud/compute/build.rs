@@ -1,4 +1,5 @@
-//! How servers come and go: what a request asks for is checked, then ports and volumes are claimed, then it takes its time.
+//! The creation and the removal of servers: the request is validated, ports and volumes are claimed, and the build
+//! takes its time.
 
 use serde_json::{Value, json};
 
@@ -15,7 +16,7 @@ use super::dialect::fault;
 use super::servers::SERVER;
 use super::{FLAVORS, GROUPS, HOSTS, SERVERS, flavors, keypairs, limit, links, usage};
 
-/// What a request to make a server may say.
+/// The fields of a create request.
 const FIELDS: &[&str] = &[
     "name",
     "imageRef",
@@ -45,11 +46,11 @@ const FIELDS: &[&str] = &[
     "personality",
 ];
 
-/// What a server needs of the network.
+/// A network interface of a new server.
 enum Nic {
-    /// A port of the client's.
+    /// An existing port.
     Port(String),
-    /// A new port on a network, with an address if one is said.
+    /// A new port on a network, with an address if the request has one.
     Network(String, Option<String>),
 }
 
@@ -111,7 +112,7 @@ fn flavor(ctx: &RequestContext<'_>, sent: &Obj) -> Result<Obj, Refusal> {
         Some(Value::Number(id)) => id.to_string(),
         _ => String::new(),
     };
-    // Clients may send an address; its last part is the id.
+    // Clients may send a URL; its last segment is the id.
     let id = supplied.rsplit('/').next().unwrap_or_default();
     let row = ctx.state.get(FLAVORS, id).filter(|row| flavors::may_use(ctx, row));
     row.cloned().ok_or_else(|| fault(400, format!("Flavor {id} could not be found.")))
@@ -126,7 +127,7 @@ fn image(ctx: &RequestContext<'_>, sent: &Obj, flavor: &Obj) -> Result<Option<Ob
     usable_image(ctx, id, flavor).map(Some)
 }
 
-/// The image, if a server of this size can be made of it.
+/// Finds an image from which a server of this flavor can be created.
 pub(super) fn usable_image(
     ctx: &RequestContext<'_>,
     id: &str,
@@ -189,7 +190,7 @@ fn within_quota(ctx: &RequestContext<'_>, flavor: &Obj, count: i64) -> Result<()
     Ok(())
 }
 
-/// The group of servers that the hints name.
+/// Returns the server group in the scheduler hints.
 fn group(ctx: &RequestContext<'_>) -> Result<Option<String>, Refusal> {
     let hints =
         ["os:scheduler_hints", "OS-SCH-HNT:scheduler_hints"].map(|name| &ctx.body[name]["group"]);
@@ -200,7 +201,7 @@ fn group(ctx: &RequestContext<'_>) -> Result<Option<String>, Refusal> {
     }
 }
 
-/// What the networks of a request come to.
+/// Resolves the networks of a request.
 fn nics(ctx: &mut RequestContext<'_>, sent: &Obj) -> Result<Vec<Nic>, Refusal> {
     let wanted = match sent.get("networks") {
         Some(Value::String(word)) if word == "none" => return Ok(Vec::new()),
@@ -246,7 +247,7 @@ fn nic(ctx: &RequestContext<'_>, wanted: &Value) -> Result<Nic, Refusal> {
     Ok(Nic::Network(id.to_owned(), ip))
 }
 
-/// Whether servers can be on the network.
+/// Rejects a network to which servers cannot be attached.
 pub(super) fn network_usable(ctx: &RequestContext<'_>, id: &str) -> Result<(), Refusal> {
     let network = ctx.find(&network::networks::NETWORK, id);
     let Ok(network) = network else {
@@ -263,7 +264,7 @@ pub(super) fn network_usable(ctx: &RequestContext<'_>, id: &str) -> Result<(), R
     Ok(())
 }
 
-/// The only network that the project can use, if it is the only one. If there is none, `auto` has one made.
+/// Chooses the only network that the project can use. If there is none, `auto` creates a topology.
 fn automatic(ctx: &mut RequestContext<'_>, sent: &Obj) -> Result<Vec<Nic>, Refusal> {
     let usable: Vec<String> = ctx
         .state
@@ -294,7 +295,8 @@ fn automatic(ctx: &mut RequestContext<'_>, sent: &Obj) -> Result<Vec<Nic>, Refus
     }
 }
 
-/// Puts a server down and claims what it needs. It always succeeds; what cannot be had shows when the server is built.
+/// Creates a server and claims its ports and volumes. This always succeeds; a resource that is unavailable makes the
+/// build fail.
 fn make(
     ctx: &mut RequestContext<'_>,
     sent: &Obj,
@@ -377,7 +379,7 @@ fn host_name(name: &str) -> String {
     name.chars().map(plain).collect::<String>().trim_matches('-').to_owned()
 }
 
-/// Takes the ports that were named and makes the others.
+/// Claims the ports that the request names and creates the others.
 fn claim(
     ctx: &mut RequestContext<'_>,
     row: &mut Obj,
@@ -406,7 +408,7 @@ fn claim(
     outcome
 }
 
-/// A port that goes away with its server.
+/// Creates a port that is deleted with its server.
 pub(super) fn new_port(
     ctx: &mut RequestContext<'_>,
     server: &str,
@@ -430,7 +432,7 @@ pub(super) fn new_port(
     network::internal(ctx, &network::ports::PORT, port, &project)
 }
 
-/// The id of a security group of the project, by name or id.
+/// Finds a security group of the project by name or id.
 pub(super) fn security_group(ctx: &mut RequestContext<'_>, name: &str) -> Result<String, Refusal> {
     let project = ctx.caller.project.clone();
     network::groups::default_of(ctx.state, &project);
@@ -442,7 +444,7 @@ pub(super) fn security_group(ctx: &mut RequestContext<'_>, name: &str) -> Result
     })
 }
 
-/// The server is ready.
+/// Finishes the build of a server.
 pub(super) fn built(state: &mut CloudState, id: &str) {
     let row = state.copy(SERVERS, id);
     if row.is_empty() || text(&row, "OS-EXT-STS:task_state") == "deleting" {
@@ -465,7 +467,7 @@ pub(super) fn built(state: &mut CloudState, id: &str) {
     }
 }
 
-/// Wires up the ports of a server.
+/// Binds the ports of a server to its host.
 pub(super) fn bind(state: &mut CloudState, server: &str, host: &str) {
     for port in state.with(PORTS, "device_id", server) {
         state.set(
@@ -479,15 +481,15 @@ pub(super) fn bind(state: &mut CloudState, server: &str, host: &str) {
     }
 }
 
-/// What the scheduler says when there is no room.
+/// The scheduler's message when no host has room.
 const NO_HOST: &str = "No valid host was found. There are not enough hosts available.";
 
-/// Whether a hypervisor could run servers of this flavor: each has a terabyte of memory.
+/// Reports whether a hypervisor could run a server of this flavor; each has a terabyte of memory.
 pub(super) fn has_room(flavor: &Value) -> bool {
     flavor["ram"].as_i64().unwrap_or_default() <= 1 << 20
 }
 
-/// The server cannot be built.
+/// Marks the build of a server as failed.
 pub(super) fn failed(state: &mut CloudState, id: &str) {
     let row = state.copy(SERVERS, id);
     if row.is_empty() || text(&row, "OS-EXT-STS:task_state") == "deleting" {
@@ -512,7 +514,7 @@ fn release_ports(state: &mut CloudState, row: &Obj) {
     }
 }
 
-/// Removes a port that came with its server; any other is free again.
+/// Deletes a port that was created for its server and releases any other port.
 pub(super) fn release_port(state: &mut CloudState, port: &str, is_own: bool) {
     if is_own {
         network::ports::release_floating(state, port);
@@ -525,7 +527,7 @@ pub(super) fn release_port(state: &mut CloudState, port: &str, is_own: bool) {
     }));
 }
 
-/// The server is gone, and what it had is free.
+/// Removes a server and releases its resources.
 pub(super) fn gone(state: &mut CloudState, id: &str) {
     let row = state.copy(SERVERS, id);
     if row.is_empty() {

@@ -8,7 +8,7 @@ use super::super::table::Obj;
 
 pub(super) use super::super::microversioned::fault;
 
-/// The dialect of NOVA.
+/// The dialect of Nova.
 pub(in super::super) static NOVA: Microversioned = Microversioned {
     policy_prefix: "os_compute_api",
     over_quota: |name| fault(403, format!("Quota exceeded, too many {}.", name.replace('_', " "))),

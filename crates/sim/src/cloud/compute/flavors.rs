@@ -1,4 +1,4 @@
-//! Flavors: sizes of servers.
+//! Flavors.
 
 use serde_json::{Value, json};
 
@@ -73,7 +73,7 @@ pub(super) static FLAVOR: Collection = Collection {
     ..Collection::new(&NOVA)
 };
 
-/// Whether the caller may use a flavor: it is for everybody, or for their project.
+/// Reports whether the caller may use a flavor: public flavors, and private ones of the caller's project.
 pub(super) fn may_use(ctx: &RequestContext<'_>, row: &Obj) -> bool {
     ctx.caller.is_admin
         || flag(row, "os-flavor-access:is_public")
@@ -108,7 +108,7 @@ fn full(ctx: &RequestContext<'_>, row: Obj) -> Obj {
 }
 
 fn list_flavors(ctx: &mut RequestContext<'_>, detailed: bool) -> Answer {
-    // Administrators see private flavors only if they ask for them.
+    // Administrators see private flavors only on request.
     let all = ctx.request.query("is_public").map(str::to_lowercase);
     let wanted = match all.as_deref() {
         Some("none") if ctx.caller.is_admin => None,
@@ -145,7 +145,7 @@ fn list_flavors(ctx: &mut RequestContext<'_>, detailed: bool) -> Answer {
     Ok(Reply::ok(body))
 }
 
-/// The same as [`may_use`] for a row that has lost its hidden fields.
+/// Like [`may_use`], for a rendered row without its internal fields.
 fn may_see(ctx: &RequestContext<'_>, row: &Obj) -> bool {
     ctx.state.get(FLAVORS, text(row, "id")).is_some_and(|row| may_use(ctx, row))
 }
@@ -228,7 +228,7 @@ fn change_access(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
     Ok(Reply::ok(access(&row)))
 }
 
-/// Id, name, memory in MiB, disk in GiB, processors.
+/// Id, name, memory in MiB, disk in GiB, VCPUs.
 const FIRST: &[(&str, &str, i64, i64, i64)] = &[
     ("1", "m1.tiny", 512, 1, 1),
     ("2", "m1.small", 2_048, 20, 1),

@@ -1,4 +1,4 @@
-//! Groups of servers that belong together or apart, and aggregates of hosts.
+//! Server groups (affinity and anti-affinity) and host aggregates.
 
 use serde_json::{Value, json};
 
@@ -74,7 +74,7 @@ pub(super) static AGGREGATE: Collection = Collection {
     ..Collection::new(&NOVA)
 };
 
-/// Aggregates have numbers for ids, so they go their own way.
+/// Handles aggregates, whose ids are numbers.
 pub(super) fn serve(ctx: &mut RequestContext<'_>, method: &str, path: &[&str]) -> Option<Answer> {
     let ["os-aggregates", rest @ ..] = path else { return None };
     if !ctx.caller.is_admin {

@@ -1,4 +1,4 @@
-//! What is told about the service itself: limits, quotas, hosts, zones, consoles.
+//! Limits, quotas, hosts, availability zones and consoles.
 
 use serde_json::{Map, Value, json};
 
@@ -184,7 +184,7 @@ fn hosts() -> Reply {
     Reply::ok(json!({ "hosts": rows }))
 }
 
-/// The address of a console.
+/// Returns the URL of a console.
 pub(super) fn remote_console(ctx: &mut RequestContext<'_>, server: &Obj) -> Reply {
     let wanted = ctx.body["remote_console"].clone();
     let url = format!(

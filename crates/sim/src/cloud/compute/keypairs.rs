@@ -1,4 +1,4 @@
-//! Key pairs: they belong to users and are found by name.
+//! Key pairs, which belong to users and are found by name.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -42,7 +42,7 @@ fn key(user: &str, name: &str) -> String {
     format!("{user}/{name}")
 }
 
-/// Whose keys are asked for: administrators may ask for another user's.
+/// Returns the user whose keys are requested; administrators may request those of another user.
 fn whose(ctx: &RequestContext<'_>) -> String {
     let other = ctx.request.query("user_id").filter(|_| ctx.caller.is_admin && ctx.version >= 10);
     other.unwrap_or(&ctx.caller.user).to_owned()
@@ -54,7 +54,7 @@ fn find(ctx: &RequestContext<'_>, name: &str) -> Result<Obj, super::Refusal> {
     row.cloned().ok_or_else(|| fault(404, format!("Keypair {name} not found for user {user}")))
 }
 
-/// Whether the user has a key of this name.
+/// Reports whether the user has a key pair with this name.
 pub(super) fn has(ctx: &RequestContext<'_>, name: &str) -> bool {
     ctx.state.get(KEYPAIRS, &key(&ctx.caller.user, name)).is_some()
 }

@@ -36,13 +36,9 @@ pub(super) static SERVICE: Service = Service {
     types: &["compute"],
     name: "nova",
     address: "/v2.1",
-    microversions: Some(Microversions {
-        name: "compute",
-        major: 2,
-        oldest: 1,
-        newest: 96,
-        old_header: Some("x-openstack-nova-api-version"),
-    }),
+    microversions: Some(
+        Microversions::new("compute", 2, 1, 96).or_header("x-openstack-nova-api-version"),
+    ),
     dialect: &NOVA,
     collections: &[COLLECTIONS],
     serve,
@@ -50,7 +46,7 @@ pub(super) static SERVICE: Service = Service {
     seed: flavors::seed,
 };
 
-/// What happens to servers when their time has come.
+/// The delayed steps of servers.
 pub(super) static STEPS: &[Step] = &[
     ("compute/attached", attach::attached),
     ("compute/built", build::built),
@@ -81,7 +77,7 @@ fn versions(base: &str, path: &[&str]) -> Option<(u16, Value)> {
 fn serve(ctx: &mut RequestContext<'_>) -> Answer {
     let parts = ctx.request.parts();
     let ["v2.1", path @ ..] = parts.as_slice() else { return Err(nothing()) };
-    // The project may be in the path, as it had to be once.
+    // The path may begin with the project, as older versions required.
     let path = match path {
         [project, rest @ ..] if *project == ctx.caller.project => rest,
         path => path,
@@ -101,7 +97,7 @@ fn nothing() -> Refusal {
     NOVA.generic(404, "The resource could not be found.")
 }
 
-/// The links of an object: with the version, and without.
+/// Returns the links of an object, with the version and without.
 fn links(ctx: &RequestContext<'_>, collection: &str, id: &str) -> Value {
     let base = format!("{}{}", ctx.request.base, ctx.request.service);
     json!([
@@ -110,15 +106,15 @@ fn links(ctx: &RequestContext<'_>, collection: &str, id: &str) -> Value {
     ])
 }
 
-/// The hosts that servers run on.
+/// The hosts on which servers run.
 pub(super) const HOSTS: &[&str] = &["compute-1", "compute-2"];
 
-/// The server in its envelope.
+/// Answers with a server in its envelope.
 fn render_server(ctx: &RequestContext<'_>, row: Obj) -> Answer {
     Ok(Reply::ok(json!({ "server": servers::full(ctx, &row) })))
 }
 
-/// The quotas that count servers, with what they are from the beginning.
+/// The quotas for servers, with their defaults.
 pub(super) const QUOTAS: &[(&str, i64)] = &[
     ("instances", 10),
     ("cores", 20),
@@ -136,7 +132,7 @@ pub(super) const QUOTAS: &[(&str, i64)] = &[
     ("security_group_rules", -1),
 ];
 
-/// What a project uses: servers, cores and memory.
+/// Counts the servers, cores and memory of a project.
 pub(super) fn usage(state: &CloudState, project: &str) -> (i64, i64, i64) {
     let mut used = (0, 0, 0);
     for server in state.table(SERVERS).with("project_id", project) {
@@ -148,19 +144,19 @@ pub(super) fn usage(state: &CloudState, project: &str) -> (i64, i64, i64) {
     used
 }
 
-/// The value of a quota of a project.
+/// Returns the quota of a project.
 pub(super) fn limit(state: &CloudState, project: &str, name: &str) -> i64 {
     let usual = QUOTAS.iter().find(|(own, _)| *own == name).map_or(-1, |(_, usual)| *usual);
     state.quota("compute", project, name, usual)
 }
 
-/// The first field of a body that is an action, and what it holds.
+/// Returns the name and the value of the action in a body.
 fn action(body: &Value) -> Option<(String, Value)> {
     let (name, value) = body.as_object()?.iter().next()?;
     Some((name.clone(), value.clone()))
 }
 
-/// Whether a row is of the caller's user.
+/// Reports whether a row belongs to the calling user.
 fn is_own(ctx: &RequestContext<'_>, row: &Obj) -> bool {
     ctx.caller.is_admin || text(row, "user_id") == ctx.caller.user
 }

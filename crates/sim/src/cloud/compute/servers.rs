@@ -1,4 +1,4 @@
-//! Servers: made, listed, shown, renamed, labelled, removed.
+//! Servers: create, list, show, update, metadata, tags, delete.
 
 use serde_json::{Map, Value, json};
 
@@ -58,12 +58,12 @@ pub(super) fn serve(ctx: &mut RequestContext<'_>, method: &str, path: &[&str]) -
     })
 }
 
-/// The server with this id, if the caller sees it.
+/// Finds a server by its id, if the caller can see it.
 pub(super) fn find(ctx: &RequestContext<'_>, id: &str) -> Result<Obj, Refusal> {
     ctx.find(&SERVER, id)
 }
 
-/// The servers that the caller sees and the filters keep, the newest first.
+/// Lists the servers that the caller can see and the filters match, newest first.
 fn list_servers(ctx: &mut RequestContext<'_>, detailed: bool) -> Answer {
     let request = ctx.request;
     let everybody = ctx.caller.is_admin
@@ -109,7 +109,7 @@ fn list_servers(ctx: &mut RequestContext<'_>, detailed: bool) -> Answer {
     Ok(Reply::ok(body))
 }
 
-/// The server as clients see it.
+/// Renders a server for clients.
 pub(super) fn full(ctx: &RequestContext<'_>, row: &Obj) -> Obj {
     let mut rendered = row.clone();
     rendered.retain(|name, _| !name.starts_with('_'));
@@ -141,7 +141,7 @@ pub(super) fn full(ctx: &RequestContext<'_>, row: &Obj) -> Obj {
     rendered
 }
 
-/// Takes away what older versions do not show.
+/// Removes fields that the requested microversion does not have.
 fn by_version(ctx: &RequestContext<'_>, row: &Obj, rendered: &mut Obj) {
     let since = [
         (3, "OS-EXT-SRV-ATTR:hostname"),
@@ -187,10 +187,10 @@ fn flavor(ctx: &RequestContext<'_>, flavor: &Value) -> Value {
     json!({ "id": id, "links": [{ "rel": "bookmark", "href": link }] })
 }
 
-/// The addresses of a server by the name of the network, floating ones after the fixed one that they lead to.
+/// Returns the addresses of a server by network name; a floating address follows its fixed address.
 pub(super) fn addresses(ctx: &RequestContext<'_>, row: &Obj) -> Value {
     let mut by_network: Map<String, Value> = Map::new();
-    // Until a server is built, nobody knows its addresses.
+    // The addresses of a server are unknown until it is built.
     if text(row, "status") == "BUILD" {
         return Value::from(by_network);
     }
@@ -260,7 +260,7 @@ fn update(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
     render_server(ctx, row)
 }
 
-/// Removes a server, after a while. Whoever asks twice is told that it is on its way.
+/// Schedules the deletion of a server. A second request reports that the deletion is in progress.
 fn delete(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
     let row = find(ctx, id)?;
     if text(&row, "OS-EXT-STS:task_state") == "deleting" {
@@ -273,7 +273,7 @@ fn delete(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
     Ok(Reply::empty(204))
 }
 
-/// Notes that a server goes away.
+/// Schedules the removal of a server.
 pub(super) fn remove(ctx: &mut RequestContext<'_>, id: &str) {
     ctx.state.set(SERVERS, id, json!({ "OS-EXT-STS:task_state": "deleting" }));
     let gone = Pending::Step { name: "compute/gone".to_owned(), key: id.to_owned() };
@@ -324,7 +324,7 @@ fn metadata(ctx: &mut RequestContext<'_>, method: &str, id: &str, key: Option<&s
     Ok(reply)
 }
 
-/// Metadata is text and nothing else.
+/// Rejects metadata with values other than strings.
 pub(super) fn texts_only(metadata: &Obj) -> Result<(), Refusal> {
     for (name, value) in metadata {
         if !value.is_string() {

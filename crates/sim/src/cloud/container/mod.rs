@@ -26,13 +26,7 @@ pub(super) static SERVICE: Service = Service {
     types: &["container"],
     name: "zun",
     address: "/v1",
-    microversions: Some(Microversions {
-        name: "container",
-        major: 1,
-        oldest: 1,
-        newest: 40,
-        old_header: None,
-    }),
+    microversions: Some(Microversions::new("container", 1, 1, 40)),
     dialect: &ZUN,
     collections: &[COLLECTIONS],
     serve,
@@ -149,7 +143,7 @@ fn make(ctx: &mut RequestContext<'_>, row: &mut Obj) -> Done {
     Ok(())
 }
 
-/// Puts the container on a network or on a port; gives the port if it was made for it.
+/// Attaches the container to a network or a port; returns the port if it was created for the container.
 fn join(ctx: &mut RequestContext<'_>, id: &str, net: &Value) -> Result<Option<String>, Refusal> {
     if let Some(port) = net["port"].as_str() {
         if ctx.state.get(PORTS, port).is_none() {
@@ -195,7 +189,7 @@ fn show(ctx: &RequestContext<'_>, row: &mut Obj) {
     set(row, "addresses", addresses);
 }
 
-/// The container is gone, and its ports are free.
+/// Removes a container and releases its ports.
 fn gone(state: &mut CloudState, id: &str) {
     let row = state.copy(CONTAINERS, id);
     let own = strings(&row, "_own_ports");

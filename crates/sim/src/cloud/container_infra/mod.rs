@@ -23,13 +23,7 @@ pub(super) static SERVICE: Service = Service {
     types: &["container-infra"],
     name: "magnum",
     address: "/v1",
-    microversions: Some(Microversions {
-        name: "container-infra",
-        major: 1,
-        oldest: 1,
-        newest: 11,
-        old_header: None,
-    }),
+    microversions: Some(Microversions::new("container-infra", 1, 1, 11)),
     dialect: &MAGNUM,
     collections: &[COLLECTIONS],
     serve,
@@ -189,7 +183,7 @@ static CLUSTER: Collection = Collection {
     ..Collection::new(&MAGNUM)
 };
 
-/// The cluster is what it was asked to be.
+/// Finishes a change of a cluster.
 fn settled(state: &mut CloudState, key: &str) {
     let Some((status, id)) = key.split_once('|') else { return };
     let row = state.copy(CLUSTERS, id);

@@ -215,7 +215,7 @@ fn datastores(path: &[&str]) -> Answer {
     }
 }
 
-/// Nothing can be asked of an instance that is not ready.
+/// Finds an instance; one that is not ready is rejected.
 fn ready(ctx: &RequestContext<'_>, id: &str) -> Result<Obj, Refusal> {
     let row = ctx.find(&INSTANCE, id)?;
     if text(&row, "status") != "ACTIVE" {
@@ -270,7 +270,7 @@ fn act(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
     Ok(Reply::empty(202))
 }
 
-/// The databases and users inside an instance.
+/// Handles the databases and users of an instance.
 fn inside(
     ctx: &mut RequestContext<'_>,
     method: &str,
@@ -330,7 +330,7 @@ fn inside(
     Ok(Reply::empty(202))
 }
 
-/// A user without the password.
+/// Renders a database, or a user without the password.
 fn render(kind: &str, one: &Value) -> Value {
     match kind {
         "databases" => json!({ "name": one["name"] }),

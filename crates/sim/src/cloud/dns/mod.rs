@@ -39,7 +39,7 @@ pub(super) static SERVICE: Service = Service {
     seed: |_| (),
 };
 
-/// What a project may have, from the beginning.
+/// The quotas with their defaults.
 const QUOTAS: &[(&str, i64)] = &[
     ("api_export_size", 1000),
     ("recordset_records", 20),
@@ -48,7 +48,7 @@ const QUOTAS: &[(&str, i64)] = &[
     ("zones", 10),
 ];
 
-/// What every zone and every recordset goes through: it is pending for a while.
+/// Makes a zone or a recordset pending for the build time.
 fn pending(ctx: &mut RequestContext<'_>, table: &str, row: &mut Obj, action: &str) {
     set(row, "status", "PENDING");
     set(row, "action", action);
@@ -137,7 +137,7 @@ static ZONE: Collection = Collection {
     ..Collection::new(&DESIGNATE)
 };
 
-/// The records that every zone has: who answers for it.
+/// Creates the SOA and NS records of a zone.
 fn own_records(ctx: &mut RequestContext<'_>, zone: &Obj) {
     let name = text(zone, "name");
     let mail = text(zone, "email").replace('@', ".");
@@ -260,7 +260,7 @@ fn serve(ctx: &mut RequestContext<'_>) -> Answer {
         .unwrap_or_else(|| Err(refuse(404, "The resource could not be found.")))
 }
 
-/// A removal answers with what is going.
+/// Deletes an object and answers with it.
 fn delete(ctx: &mut RequestContext<'_>, collection: &'static Collection, id: &str) -> Answer {
     rest::delete(ctx, collection, id)?;
     let row = ctx.state.copy(collection.name, id);

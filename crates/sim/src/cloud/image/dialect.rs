@@ -1,34 +1,19 @@
-//! How Glance words its refusals: pages, not JSON.
+//! The error messages of Glance, which are HTML pages.
 
 use serde_json::Value;
 
 use super::super::dialect::{Dialect, schema_type};
+use super::super::error_style::title;
 use super::super::request::Refusal;
 use super::super::schema::{Collection, Field};
 use super::super::table::Obj;
 use crate::python;
 
-/// Glance's words.
+/// The dialect of Glance.
 pub(in super::super) struct Glance;
 
 pub(super) fn refuse(status: u16, message: impl Into<String>) -> Refusal {
     Refusal::new(status, "", message)
-}
-
-fn title(status: u16) -> &'static str {
-    match status {
-        400 => "Bad Request",
-        401 => "Unauthorized",
-        403 => "Forbidden",
-        404 => "Not Found",
-        405 => "Method Not Allowed",
-        409 => "Conflict",
-        413 => "Request Entity Too Large",
-        415 => "Unsupported Media Type",
-        429 => "Too Many Requests",
-        503 => "Service Unavailable",
-        _ => "Internal Server Error",
-    }
 }
 
 impl Dialect for Glance {

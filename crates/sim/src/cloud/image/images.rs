@@ -1,4 +1,4 @@
-//! Images: made, filled, shared, changed, removed.
+//! Images: create, upload, share, update, delete.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -32,7 +32,7 @@ pub(super) static IMAGE: Collection = Collection {
     ..Collection::new(&Glance)
 };
 
-/// Fields that nobody sets.
+/// Fields that clients cannot set.
 const READ_ONLY: &[&str] = &[
     "checksum",
     "created_at",
@@ -82,7 +82,7 @@ pub(super) fn serve(ctx: &mut RequestContext<'_>, method: &str, path: &[&str]) -
     })
 }
 
-/// What clients hold images against: the properties that are no texts, and those that nobody sets.
+/// Returns the JSON schema of images: the properties that are not strings, and the read-only ones.
 fn schema(word: &str) -> Value {
     let mut properties = Obj::new();
     let texts = ["container_format", "disk_format", "id", "name", "owner", "visibility"];
@@ -145,7 +145,7 @@ fn create(ctx: &mut RequestContext<'_>) -> Answer {
         .with("openstack-image-import-methods", "glance-direct,web-download,copy-image"))
 }
 
-/// Sets one property, if it can be set to this.
+/// Sets one property after validating it.
 fn assign(
     ctx: &RequestContext<'_>,
     row: &mut Obj,
@@ -282,7 +282,7 @@ fn delete(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
     Ok(Reply::empty(204))
 }
 
-/// Puts bytes into an image.
+/// Stores the data of an image.
 pub(super) fn fill(state: &mut CloudState, id: &str, bytes: &[u8]) {
     let (sum, hash) = (hex::encode(Md5::digest(bytes)), hex::encode(Sha512::digest(bytes)));
     let timestamp = state.timestamp();
@@ -296,7 +296,7 @@ pub(super) fn fill(state: &mut CloudState, id: &str, bytes: &[u8]) {
     );
 }
 
-/// What a request to import or to snapshot promised is there.
+/// Finishes an import or a snapshot.
 pub(super) fn imported(state: &mut CloudState, id: &str) {
     let row = state.copy(IMAGES, id);
     if !["queued", "importing", "saving", "uploading"].contains(&text(&row, "status")) {

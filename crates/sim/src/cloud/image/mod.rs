@@ -57,7 +57,7 @@ fn serve(ctx: &mut RequestContext<'_>) -> Answer {
         .unwrap_or_else(|| Err(Glance.generic(404, "The resource could not be found.")))
 }
 
-/// Whether the caller sees an image: it is theirs, everybody's, or shared with them.
+/// Reports whether the caller can see an image: an own, a public or a shared one.
 pub(super) fn sees(ctx: &RequestContext<'_>, row: &Obj) -> bool {
     let open = ["public", "community"].contains(&text(row, "visibility"));
     let members = row.get("_members").and_then(Value::as_object);
@@ -65,7 +65,7 @@ pub(super) fn sees(ctx: &RequestContext<'_>, row: &Obj) -> bool {
     open || ctx.caller.is_admin || text(row, "owner") == ctx.caller.project || member
 }
 
-/// The image of a server or a volume: it is there at once and takes a while to be whole.
+/// Creates the image of a server or a volume, which becomes active after the build time.
 pub(super) fn snapshot(
     ctx: &mut RequestContext<'_>,
     name: &str,
@@ -92,7 +92,7 @@ pub(super) fn snapshot(
     id
 }
 
-/// An image with nothing in it.
+/// Returns an image without data.
 fn blank(state: &CloudState, id: &str, name: &str, project: &str, visibility: &str) -> Obj {
     let timestamp = state.timestamp();
     object(json!({
@@ -104,7 +104,7 @@ fn blank(state: &CloudState, id: &str, name: &str, project: &str, visibility: &s
     }))
 }
 
-/// The images that are there from the beginning: what DevStack brings, and what public templates ask for.
+/// The images of a new cloud: those of DevStack, and those that public templates use.
 const FIRST: &[&str] = &[
     "cirros",
     "cirros-0.6.2-x86_64-disk",
@@ -146,12 +146,12 @@ fn seed(state: &mut CloudState) {
     }
 }
 
-/// Whether the image may be changed by the caller.
+/// Reports whether the caller may change the image.
 fn owns(ctx: &RequestContext<'_>, row: &Obj) -> bool {
     ctx.caller.is_admin || text(row, "owner") == ctx.caller.project
 }
 
-/// The image as clients see it.
+/// Renders an image for clients.
 fn render(row: &Obj) -> Value {
     let mut rendered = row.clone();
     rendered.retain(|name, _| !name.starts_with('_') && name != "project_id");

@@ -106,7 +106,7 @@ fn reference(ctx: &RequestContext<'_>, kind: &str, id: &str) -> String {
     format!("{}{}/v1/{kind}/{id}", ctx.request.base, ctx.request.service)
 }
 
-/// What every row has.
+/// Returns the fields that every object has.
 fn fresh(ctx: &mut RequestContext<'_>, status: &str) -> Obj {
     let timestamp = ctx.state.timestamp_seconds();
     object(json!({
@@ -167,7 +167,7 @@ fn create_secret(ctx: &mut RequestContext<'_>) -> Answer {
     Ok(Reply::json(201, json!({ "secret_ref": link })).with("location", link))
 }
 
-/// The object as clients see it: by reference, not by id.
+/// Renders an object for clients, with references in place of ids.
 fn render(ctx: &RequestContext<'_>, kind: &str, row: &Obj) -> Value {
     let mut rendered = row.clone();
     rendered.retain(|name, _| {
@@ -309,7 +309,7 @@ fn create_order(ctx: &mut RequestContext<'_>) -> Answer {
     Ok(Reply::json(202, json!({ "order_ref": link })).with("location", link))
 }
 
-/// What was ordered is there.
+/// Finishes an order by creating the secret.
 fn ordered(state: &mut CloudState, id: &str) {
     let order = state.copy(ORDERS, id);
     if order.is_empty() {

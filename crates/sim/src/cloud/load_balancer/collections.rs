@@ -1,4 +1,4 @@
-//! What there is below a load balancer, and its fields.
+//! The collections below a load balancer and their fields.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use super::super::table::Obj;
 use super::tree;
 use super::{BALANCERS, LISTENERS, MEMBERS, MONITORS, OCTAVIA, POLICIES, POOLS, RULES};
 
-/// The fields that all of them have.
+/// The fields that all of these collections have.
 macro_rules! common {
     () => {
         "
@@ -62,7 +62,7 @@ pub(super) static BALANCER: Collection = Collection {
     ..child()
 };
 
-/// The address that clients of the balancer use: a port on the network, made or given.
+/// Creates or adopts the port of the virtual IP address.
 fn vip(ctx: &mut RequestContext<'_>, row: &mut Obj) -> Done {
     let bad = |message: &str| Err(refuse(400, message));
     let id = text(row, "id").to_owned();
@@ -363,7 +363,7 @@ pub(super) static RULE: Collection = Collection {
     ..child()
 };
 
-/// What administrators offer: nothing of it belongs to a load balancer.
+/// Returns the base of collections that only administrators change and that do not belong to a load balancer.
 const fn offer() -> Collection {
     Collection { admin_only: true, ..Collection::new(&OCTAVIA) }
 }

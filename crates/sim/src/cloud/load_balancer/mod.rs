@@ -1,6 +1,7 @@
 //! The load balancing service: Octavia, version 2.
 //!
-//! Whatever changes below a load balancer makes it immutable for a while: until then nothing else below it can change.
+//! Every change below a load balancer makes it immutable for the build time, during which no other change below it is
+//! accepted.
 
 mod collections;
 mod tree;

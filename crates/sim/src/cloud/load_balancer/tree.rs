@@ -1,4 +1,4 @@
-//! The tree below a load balancer: who belongs to whom, and what is immutable while something changes.
+//! The tree below a load balancer: the ownership of objects, and immutability during changes.
 
 use serde_json::{Value, json};
 
@@ -11,10 +11,10 @@ use super::super::table::Obj;
 use super::collections;
 use super::{BALANCERS, LISTENERS, MEMBERS, MONITORS, POLICIES, POOLS, RULES};
 
-/// All tables whose rows belong to a load balancer.
+/// The tables whose rows belong to a load balancer.
 const TABLES: &[&str] = &[BALANCERS, LISTENERS, MEMBERS, MONITORS, POLICIES, POOLS, RULES];
 
-/// The load balancer that a row belongs to.
+/// Returns the load balancer that a row belongs to.
 pub(super) fn balancer_of(state: &CloudState, row: &Obj) -> String {
     if let Some(id) = row.get("loadbalancer_id").and_then(Value::as_str) {
         return id.to_owned();
@@ -29,7 +29,7 @@ pub(super) fn balancer_of(state: &CloudState, row: &Obj) -> String {
     if row.contains_key("listener_id") {
         return up(LISTENERS, "listener_id");
     }
-    // A balancer belongs to itself; what is gone belongs to nobody.
+    // A load balancer belongs to itself; a missing row belongs to no load balancer.
     text(row, "id").to_owned()
 }
 
@@ -37,7 +37,7 @@ fn immutable(title: &str, id: &str) -> Refusal {
     refuse(409, format!("{title} {id} is immutable and cannot be updated."))
 }
 
-/// Marks the balancer as changing, if it is not already.
+/// Marks the load balancer as changing; rejects the request if it is already.
 pub(super) fn touch(ctx: &mut RequestContext<'_>, id: &str) -> Done {
     let row = ctx.state.copy(BALANCERS, id);
     if row.is_empty() {
@@ -52,14 +52,14 @@ pub(super) fn touch(ctx: &mut RequestContext<'_>, id: &str) -> Done {
     Ok(())
 }
 
-/// A row begins its life; it is ready after a while.
+/// Initializes the status of a new row and schedules its activation.
 pub(super) fn begin(ctx: &mut RequestContext<'_>, table: &str, row: &mut Obj) {
     set(row, "provisioning_status", "PENDING_CREATE");
     set(row, "created_at", ctx.state.timestamp_seconds());
     ctx.state.step_when_built("load-balancer/settled", &format!("{table}|{}", text(row, "id")));
 }
 
-/// The table of a row, by what it says.
+/// Determines the table of a row from its fields.
 fn table_of(row: &Obj) -> &'static str {
     let has = |field: &str| row.contains_key(field);
     if has("vip_port_id") {
@@ -79,7 +79,7 @@ fn table_of(row: &Obj) -> &'static str {
     }
 }
 
-/// A new child of a balancer.
+/// Adds a child to a load balancer.
 pub(super) fn join(ctx: &mut RequestContext<'_>, row: &mut Obj) -> Done {
     let balancer = balancer_of(ctx.state, row);
     touch(ctx, &balancer)?;
@@ -87,7 +87,7 @@ pub(super) fn join(ctx: &mut RequestContext<'_>, row: &mut Obj) -> Done {
     Ok(())
 }
 
-/// A change of something.
+/// Begins a change of a row.
 pub(super) fn alter(ctx: &mut RequestContext<'_>, old: &Obj, new: &mut Obj) -> Done {
     let balancer = balancer_of(ctx.state, old);
     touch(ctx, &balancer)?;
@@ -100,7 +100,7 @@ pub(super) fn alter(ctx: &mut RequestContext<'_>, old: &Obj, new: &mut Obj) -> D
     Ok(())
 }
 
-/// What changed is ready: the row itself.
+/// Finishes a change of a row.
 pub(super) fn settled(state: &mut CloudState, key: &str) {
     let Some((table, id)) = key.split_once('|') else { return };
     let row = state.copy(table, id);
@@ -119,7 +119,7 @@ pub(super) fn settled(state: &mut CloudState, key: &str) {
     }
 }
 
-/// The removal of a child takes a while too. Until then it is shown.
+/// Begins the removal of a child, which stays visible until the end.
 pub(super) fn leave(ctx: &mut RequestContext<'_>, row: &Obj) -> Done {
     let (id, table) = (text(row, "id"), table_of(row));
     let balancer = balancer_of(ctx.state, row);
@@ -140,7 +140,7 @@ pub(super) fn leave(ctx: &mut RequestContext<'_>, row: &Obj) -> Done {
     Ok(())
 }
 
-/// What hangs on a row goes with it.
+/// Removes the rows below a row.
 fn cascade(state: &mut CloudState, table: &str, id: &str) {
     let children: &[(&str, &'static str)] = match table {
         POOLS => &[(MEMBERS, "pool_id"), (MONITORS, "pool_id")],
@@ -162,7 +162,7 @@ fn cascade(state: &mut CloudState, table: &str, id: &str) {
     }
 }
 
-/// Something is gone.
+/// Finishes a removal.
 pub(super) fn gone(state: &mut CloudState, key: &str) {
     let Some((table, id)) = key.split_once('|') else { return };
     if table == BALANCERS {
@@ -212,7 +212,7 @@ fn ids(ctx: &RequestContext<'_>, table: &str, field: &'static str, key: &str) ->
     rows.iter().map(|row| json!({ "id": row["id"] })).collect()
 }
 
-/// Adds who belongs to whom.
+/// Adds the references between parents and children.
 pub(super) fn show(ctx: &RequestContext<'_>, row: &mut Obj) {
     let id = text(row, "id").to_owned();
     match table_of(row) {
@@ -250,7 +250,7 @@ pub(super) fn show(ctx: &RequestContext<'_>, row: &mut Obj) {
     }
 }
 
-/// The whole tree with its states.
+/// Returns the whole tree with its statuses.
 pub(super) fn status(ctx: &RequestContext<'_>, id: &str) -> Answer {
     let row = ctx.find(&collections::BALANCER, id)?;
     let brief = |row: &Obj| {
@@ -267,7 +267,8 @@ pub(super) fn status(ctx: &RequestContext<'_>, id: &str) -> Answer {
     Ok(Reply::ok(json!({ "statuses": { "loadbalancer": tree } })))
 }
 
-/// All members of a pool at once: those that are not named go, the others come or change.
+/// Replaces the members of a pool: members that the request does not name are removed, the others are created or
+/// updated.
 pub(super) fn replace_members(ctx: &mut RequestContext<'_>, pool: &str) -> Answer {
     let row = ctx.find(&collections::POOL, pool)?;
     let wanted = ctx.body["members"].as_array().cloned().unwrap_or_default();
@@ -288,7 +289,7 @@ pub(super) fn replace_members(ctx: &mut RequestContext<'_>, pool: &str) -> Answe
         }
     }
     for wanted in wanted {
-        // Each of them would find the balancer changing because of the one before.
+        // Otherwise each change would find the load balancer immutable because of the previous one.
         ctx.state.set(BALANCERS, &balancer, json!({ "provisioning_status": "ACTIVE" }));
         let mut sent = object(wanted.clone());
         match old.iter().find(|member| same(member, &wanted)) {

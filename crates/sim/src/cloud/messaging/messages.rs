@@ -1,4 +1,4 @@
-//! Messages and claims on them.
+//! Messages and claims.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::super::request::{Answer, Reply, RequestContext, int, object, strings,
 use super::super::table::Obj;
 use super::{CLAIMS, MESSAGES, ids, key};
 
-/// The messages of a queue that are still alive, oldest first.
+/// Returns the messages of a queue that have not expired, oldest first.
 fn alive(ctx: &mut RequestContext<'_>, name: &str) -> Vec<Obj> {
     let seconds = ctx.now() / 1_000_000;
     let queue = key(ctx, name);
@@ -20,7 +20,7 @@ fn alive(ctx: &mut RequestContext<'_>, name: &str) -> Vec<Obj> {
     alive
 }
 
-/// Whether somebody has claimed the message.
+/// Reports whether the message is claimed.
 fn is_claimed(ctx: &RequestContext<'_>, row: &Obj) -> bool {
     int(row, "_claim_ends") > ctx.now() / 1_000_000
 }
@@ -156,7 +156,7 @@ fn list_messages(ctx: &mut RequestContext<'_>, name: &str) -> Reply {
     Reply::ok(json!({ "messages": rows, "links": [{ "rel": "next", "href": next }] }))
 }
 
-/// A claimed message goes only with its claim.
+/// Deletes a message; a claimed one only together with its claim.
 fn delete(ctx: &mut RequestContext<'_>, name: &str, id: &str) -> Answer {
     let all = alive(ctx, name);
     if let Some(row) = all.iter().find(|row| text(row, "id") == id) {

@@ -62,7 +62,7 @@ fn serve(ctx: &mut RequestContext<'_>) -> Answer {
     let parts = ctx.request.parts();
     let ["v2", path @ ..] = parts.as_slice() else { return Err(refuse(404, "Not Found")) };
     if ctx.caller.user.is_empty() {
-        // Without a token, only a signed request is served, and only for what it is signed for.
+        // Without a token, only a signed request is served, and only for its scope.
         ctx.caller.project = shared::project(ctx).ok_or_else(|| {
             Refusal::new(401, "Unauthorized", "The request you have made requires authentication.")
         })?;
@@ -100,7 +100,7 @@ fn key(ctx: &RequestContext<'_>, name: &str) -> String {
     format!("{}/{name}", ctx.caller.project)
 }
 
-/// The queue; it need not have been made, so it may be one with nothing in it.
+/// Finds a queue; queues exist implicitly, so an unknown one is empty.
 fn queue(ctx: &RequestContext<'_>, name: &str) -> Result<Obj, Refusal> {
     let row = ctx.state.get(QUEUES, &key(ctx, name)).cloned();
     Ok(row.unwrap_or_else(|| fresh(ctx, name)))
@@ -143,7 +143,7 @@ fn put(ctx: &mut RequestContext<'_>, name: &str) -> Answer {
     Ok(reply.with("location", format!("/v2/queues/{name}")))
 }
 
-/// A patch of the metadata: its paths begin with `/metadata/`.
+/// Patches the metadata of a queue; the paths begin with `/metadata/`.
 fn change(ctx: &mut RequestContext<'_>, name: &str) -> Answer {
     let Some(mut row) = ctx.state.get(QUEUES, &key(ctx, name)).cloned() else {
         return Err(refuse(404, format!("Queue {name} does not exist.")));
@@ -231,7 +231,7 @@ fn subscriptions(
             Ok(Reply::empty(204))
         }
         ("DELETE", Some(id)) => {
-            // Removing what is not there is no mistake here.
+            // Deleting an unknown subscription is not an error.
             ctx.state.remove(SUBSCRIPTIONS, id);
             Ok(Reply::empty(204))
         }
@@ -240,7 +240,7 @@ fn subscriptions(
     }
 }
 
-/// The ids that the query names.
+/// Returns the ids in the query.
 fn ids(ctx: &RequestContext<'_>) -> Vec<String> {
     let asked = ctx.request.query("ids").unwrap_or_default();
     asked.split(',').filter(|id| !id.is_empty()).map(str::to_owned).collect()

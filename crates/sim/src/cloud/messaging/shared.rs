@@ -1,4 +1,4 @@
-//! Requests that are signed: whoever has the signature may do what was signed, without a token.
+//! Signed requests: the signature grants the signed operations without a token.
 
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use super::super::error_style::refuse;
 use super::super::request::{Answer, Refusal, Reply, RequestContext, object, strings};
 use super::super::state::{CloudState, format_time};
 
-/// The key that signatures are made with, drawn once.
+/// Returns the signing key, which is drawn once.
 fn secret(state: &mut CloudState) -> String {
     if !state.notes.contains_key("messaging/key") {
         let key = state.random.hex(64);
@@ -27,7 +27,7 @@ fn wrong(message: &str) -> Refusal {
     refuse(400, message)
 }
 
-/// Signs what a queue's owner wants to share.
+/// Signs access to a queue.
 pub(super) fn share(ctx: &mut RequestContext<'_>, name: &str) -> Answer {
     let sent = object(ctx.body.clone());
     let mut paths = strings(&sent, "paths");
@@ -56,7 +56,7 @@ pub(super) fn share(ctx: &mut RequestContext<'_>, name: &str) -> Answer {
     })))
 }
 
-/// The project for which the request is signed, if it is, and for this method and path, and not too late.
+/// Returns the project of a valid signature for this method and path that has not expired.
 pub(super) fn project(ctx: &mut RequestContext<'_>) -> Option<String> {
     let request = ctx.request;
     let (signed, expires) = (request.header("url-signature")?, request.header("url-expires")?);

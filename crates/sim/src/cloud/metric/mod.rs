@@ -1,4 +1,4 @@
-//! The metric service: as much of Gnocchi, version 1, as alarms need: metrics without measures.
+//! The metric service: as much of Gnocchi, version 1, as alarms need. Metrics have no measures.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Addresses: blocks of them as numbers, and which one is free.
+//! Blocks of IP addresses as numbers, and the allocation of addresses.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -18,7 +18,7 @@ pub(super) struct Block {
     pub(super) length: u32,
 }
 
-/// An address as a number.
+/// Parses an address as a number; the flag tells IPv4.
 pub(super) fn number(text: &str) -> Option<(bool, u128)> {
     Some(match text.parse::<IpAddr>().ok()? {
         IpAddr::V4(address) => (true, u128::from(u32::from(address))),
@@ -26,7 +26,7 @@ pub(super) fn number(text: &str) -> Option<(bool, u128)> {
     })
 }
 
-/// A number as an address.
+/// Formats a number as an address.
 pub(super) fn written(is_v4: bool, number: u128) -> String {
     match u32::try_from(number) {
         Ok(short) if is_v4 => Ipv4Addr::from(short).to_string(),
@@ -52,7 +52,7 @@ impl Block {
         if self.is_v4 { 32 } else { 128 }
     }
 
-    /// How many addresses it has; a little less than all of them for the whole of IPv6.
+    /// Returns the number of addresses, saturating for all of IPv6.
     pub(super) fn size(self) -> u128 {
         1_u128.checked_shl(self.bits() - self.length).unwrap_or(u128::MAX)
     }
@@ -73,7 +73,7 @@ impl Block {
         format!("{}/{}", written(self.is_v4, self.first), self.length)
     }
 
-    /// The addresses that hosts may have: without the block's own and, in IPv4, without the broadcast.
+    /// Returns the addresses for hosts: without the network address and, for IPv4, without the broadcast address.
     pub(super) fn usable(self) -> (u128, u128) {
         match self.bits() - self.length {
             0 => (self.first, self.first),
@@ -83,7 +83,7 @@ impl Block {
         }
     }
 
-    /// The usable addresses without the gateway, as pools.
+    /// Returns the usable addresses without the gateway, as allocation pools.
     pub(super) fn pools(self, gateway: Option<u128>) -> Value {
         let (first, last) = self.usable();
         let pool = |start: u128, end: u128| json!({ "start": written(self.is_v4, start), "end": written(self.is_v4, end) });
@@ -103,7 +103,7 @@ impl Block {
     }
 }
 
-/// The start and end of each pool of a subnet.
+/// Returns the first and last address of each allocation pool of a subnet.
 pub(super) fn pools(subnet: &Obj) -> Vec<(u128, u128)> {
     let end =
         |pool: &Value, name: &str| pool[name].as_str().and_then(number).map(|(_, number)| number);
@@ -111,14 +111,14 @@ pub(super) fn pools(subnet: &Obj) -> Vec<(u128, u128)> {
     pools.iter().filter_map(|pool| Some((end(pool, "start")?, end(pool, "end")?))).collect()
 }
 
-/// Whether the address is taken on the subnet's network.
+/// Reports whether the address is in use on the network of the subnet.
 pub(super) fn is_taken(state: &CloudState, subnet: &Obj, address: &str) -> bool {
     let network = text(subnet, "network_id");
     let on = state.table(PORTS).with("fixed_ips.ip_address", address);
     on.iter().any(|port| text(port, "network_id") == network)
 }
 
-/// A free address of the subnet's pools, if one is left. The search goes on where the last one ended.
+/// Allocates a free address from the pools of the subnet. The search continues where the previous one ended.
 pub(super) fn draw(state: &mut CloudState, subnet: &Obj) -> Option<String> {
     let block = Block::read(text(subnet, "cidr"))?;
     let pools = pools(subnet);
@@ -130,7 +130,7 @@ pub(super) fn draw(state: &mut CloudState, subnet: &Obj) -> Option<String> {
     }
     let id = text(subnet, "id").to_owned();
     let at = state.cursors.get(&id).copied().unwrap_or_default() % total;
-    // No more ports can be on the subnet than there are ports with addresses on it, so the search ends.
+    // The number of used addresses bounds the search.
     let most = u128::try_from(state.table(PORTS).count("fixed_ips.subnet_id", &id)).ok()? + 1;
     for step in 0..total.min(most) {
         let place = (at + step) % total;
@@ -154,7 +154,7 @@ fn nth(pools: &[(u128, u128)], mut place: u128) -> Option<u128> {
     None
 }
 
-/// The address that a host makes of its own on such a subnet, from its MAC address.
+/// Returns the address that a host derives from its MAC address (SLAAC), if the subnet has that mode.
 fn stateless(subnet: &Obj, mac: &str) -> Option<String> {
     let mode = text(subnet, "ipv6_address_mode");
     if mode != "slaac" && mode != "dhcpv6-stateless" {
@@ -168,7 +168,7 @@ fn stateless(subnet: &Obj, mac: &str) -> Option<String> {
     Some(written(false, block.first | u128::from(u64::from_be_bytes(host))))
 }
 
-/// An address of this subnet for a port with this MAC address.
+/// Allocates an address on a subnet for a port with this MAC address.
 pub(super) fn on_subnet(state: &mut CloudState, subnet: &Obj, mac: &str) -> Result<Value, Refusal> {
     let network = text(subnet, "network_id").to_owned();
     let drawn = stateless(subnet, mac).or_else(|| draw(state, subnet));
@@ -180,7 +180,7 @@ pub(super) fn on_subnet(state: &mut CloudState, subnet: &Obj, mac: &str) -> Resu
     Ok(json!({ "subnet_id": text(subnet, "id"), "ip_address": address }))
 }
 
-/// Addresses for a port of a network that asks for none in particular: one of each version that the network has.
+/// Allocates addresses for a port without requested ones: one of each IP version of the network.
 pub(super) fn anywhere(
     state: &mut CloudState,
     network: &str,

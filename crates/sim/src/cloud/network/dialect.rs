@@ -1,4 +1,4 @@
-//! How Neutron words its refusals.
+//! The error messages of Neutron.
 
 use serde_json::{Value, json};
 
@@ -8,26 +8,27 @@ use super::super::schema::{Collection, Field, FieldType};
 use super::super::table::Obj;
 use crate::python;
 
-/// Neutron's words.
+/// The dialect of Neutron.
 pub(in super::super) struct Neutron;
 
-/// A refusal with the name of Neutron's exception.
+/// Returns an error with the name of Neutron's exception.
 pub(super) fn refusal(status: u16, kind: &str, message: impl Into<String>) -> Refusal {
     Refusal::new(status, kind, message)
 }
 
-/// What is wrong with what was sent, in Neutron's general words.
+/// Reports an invalid request in Neutron's general wording.
 pub(super) fn invalid_input(message: &str) -> Refusal {
     let message = format!("Invalid input for operation: {message}.");
     refusal(400, "InvalidInput", message)
 }
 
-/// A value that does not fit its field.
+/// Reports an invalid value of a field.
 pub(super) fn bad_value(field: &str, reason: &str) -> Refusal {
     refusal(400, "HTTPBadRequest", format!("Invalid input for {field}. Reason: {reason}."))
 }
 
-/// Titles whose refusals have words of their own: title, name of the exception, words around the id.
+/// The titles with their own message for a missing object: title, name of the exception, words before and after the
+/// id.
 #[rustfmt::skip]
 const MISSING: &[(&str, &str, &str, &str)] = &[
     ("AddressScope",      "AddressScopeNotFound",      "Address scope ",           " could not be found."),

@@ -1,4 +1,4 @@
-//! What is told about the service itself: extensions, agents, zones, quotas, a topology for whoever wants none of their own.
+//! Extensions, agents, availability zones, quotas, automatically allocated topologies, and trunks.
 
 use serde_json::{Map, Value, json};
 
@@ -31,7 +31,7 @@ const EXTENSIONS: &[&str] = &[
     "uplink-status-propagation", "vlan-transparent", "vpn-endpoint-groups", "vpnaas",
 ];
 
-/// The agents: kind, topic, binary.
+/// The agents: type, topic, binary.
 const AGENTS: &[(&str, &str, &str)] = &[
     ("Open vSwitch agent", "N/A", "neutron-openvswitch-agent"),
     ("DHCP agent", "dhcp_agent", "neutron-dhcp-agent"),
@@ -39,7 +39,7 @@ const AGENTS: &[(&str, &str, &str)] = &[
     ("Metadata agent", "N/A", "neutron-metadata-agent"),
 ];
 
-/// Answers what is about the service itself, if it is.
+/// Handles a request about the service itself; `None` if it is not one.
 pub(super) fn serve(
     ctx: &mut RequestContext<'_>,
     path: &[&str],
@@ -95,7 +95,7 @@ fn extension(alias: &str) -> Value {
     })
 }
 
-/// The agents all live on one host; their ids are the same as long as the cloud lives.
+/// Returns the agents, which run on one host and keep their ids.
 fn all_agents(ctx: &mut RequestContext<'_>) -> Vec<Value> {
     let mut all = Vec::new();
     for (kind, topic, binary) in AGENTS {
@@ -133,7 +133,7 @@ fn agents(ctx: &mut RequestContext<'_>) -> Answer {
     Ok(Reply::ok(json!({ "agents": kept })))
 }
 
-/// Which agents serve a router or a network is noted under it.
+/// Handles the scheduling of routers and networks to agents, which is stored with the router or network.
 fn scheduled(ctx: &mut RequestContext<'_>, kind: &str, agent: &str, rest: &[&str]) -> Answer {
     if !ctx.caller.is_admin {
         return Err(refusal(
@@ -280,7 +280,8 @@ fn find_topology(ctx: &RequestContext<'_>, project: &str) -> Option<Obj> {
     own.into_iter().find(|net| text(net, "name") == TOPOLOGY).cloned()
 }
 
-/// The network of the project's automatic topology: a network, a subnet and a router, made when first asked for.
+/// Returns the network of the project's automatic topology, creating the topology (network, subnet, router) on first
+/// use.
 pub(in super::super) fn allocate(
     ctx: &mut RequestContext<'_>,
     project: &str,
@@ -337,7 +338,7 @@ fn remove_topology(ctx: &mut RequestContext<'_>, project: &str) -> Answer {
     Ok(Reply::empty(204))
 }
 
-/// Adds ports to a trunk, takes them away, or lists them.
+/// Adds subports to a trunk, removes them, or lists them.
 pub(super) fn trunk(ctx: &mut RequestContext<'_>, id: &str, action: &str) -> Option<Answer> {
     let adds = match (ctx.request.method.as_str(), action) {
         ("PUT", "add_subports") => true,

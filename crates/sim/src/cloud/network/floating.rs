@@ -1,4 +1,4 @@
-//! Floating addresses, and ports forwarded from them.
+//! Floating IP addresses and port forwardings.
 
 use serde_json::{Value, json};
 
@@ -138,7 +138,7 @@ pub(super) static FORWARD: Collection = Collection {
     ..Collection::new(&Neutron)
 };
 
-/// The inside of a forwarded port: the port's first address if none is said.
+/// Completes the internal side of a port forwarding; the default is the first address of the port.
 fn inside(ctx: &mut RequestContext<'_>, row: &mut Obj) -> Done {
     let port = ctx.state.copy(PORTS, text(row, "internal_port_id"));
     if row["internal_ip_address"].is_null() {
@@ -214,7 +214,7 @@ fn make(ctx: &mut RequestContext<'_>, row: &mut Obj) -> Done {
     Ok(())
 }
 
-/// Ties the floating address to its port, or unties it.
+/// Associates the floating IP address with its port, or disassociates it.
 fn associate(ctx: &mut RequestContext<'_>, row: &mut Obj) -> Done {
     let Some(port) = row["port_id"].as_str().map(|id| ctx.state.copy(PORTS, id)) else {
         if !row["fixed_ip_address"].is_null() {
@@ -274,7 +274,7 @@ fn associate(ctx: &mut RequestContext<'_>, row: &mut Obj) -> Done {
     Ok(())
 }
 
-/// The router that leads from the subnet to the network outside.
+/// Finds the router that connects the subnet with the external network.
 fn external_router(ctx: &RequestContext<'_>, subnet: &str, network: &str) -> Option<String> {
     let inside = ctx.state.table(PORTS).with("fixed_ips.subnet_id", subnet);
     inside.iter().find_map(|port| {

@@ -95,7 +95,7 @@ fn in_use(id: &str, reason: &str) -> super::super::request::Refusal {
     refusal(409, "SecurityGroupInUse", format!("Security Group {id} {reason}."))
 }
 
-/// The default group of a project, made when it is first needed.
+/// Returns the default group of a project, creating it on first use.
 pub(in super::super) fn default_of(state: &mut CloudState, project: &str) -> String {
     let groups = state.table(GROUPS).with("project_id", project);
     if let Some(group) = groups.iter().find(|group| text(group, "name") == "default") {
@@ -116,7 +116,7 @@ pub(in super::super) fn default_of(state: &mut CloudState, project: &str) -> Str
     id
 }
 
-/// The rules that every new group has: everything may leave.
+/// Adds the rules of a new group, which allow all egress traffic.
 fn egress(state: &mut CloudState, group: &str, project: &str) {
     for version in ["IPv4", "IPv6"] {
         add_rule(state, group, project, "egress", version, Value::Null);
@@ -160,7 +160,7 @@ fn remove(ctx: &mut RequestContext<'_>, row: &Obj) -> Done {
     Ok(())
 }
 
-/// What two rules must not have in common.
+/// The fields in which two rules must differ.
 const SAME: &[&str] = &[
     "direction",
     "ethertype",
@@ -261,7 +261,7 @@ fn ports_in_order(row: &Obj, protocol: &str) -> Done {
     }
 }
 
-/// An address alone is a block of one.
+/// Converts a single address to a CIDR.
 fn prefix(row: &mut Obj) -> Done {
     let supplied = text(row, "remote_ip_prefix").to_owned();
     if supplied.is_empty() {

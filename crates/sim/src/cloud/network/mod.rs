@@ -145,7 +145,7 @@ fn nothing() -> Refusal {
     Neutron.generic(404, "The resource could not be found.")
 }
 
-/// Makes something for the cloud itself: it belongs to the project named, or to nobody, and no quota counts it.
+/// Creates an object for the cloud itself: it belongs to the given project or to no project, and no quota counts it.
 pub(super) fn internal(
     ctx: &mut RequestContext<'_>,
     collection: &'static Collection,

@@ -1,4 +1,4 @@
-//! Networks and who shares them.
+//! Networks and how they are shared.
 
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ pub(in super::super) static NETWORK: Collection = Collection {
     ..Collection::new(&Neutron)
 };
 
-/// Whether a policy lets the caller's project use the object.
+/// Reports whether an RBAC policy lets the caller's project use the object.
 pub(super) fn is_granted(ctx: &RequestContext<'_>, row: &Obj) -> bool {
     let policies = ctx.state.table(RBAC).with("object_id", text(row, "id"));
     policies.iter().any(|policy| {
@@ -73,7 +73,7 @@ fn make(ctx: &mut RequestContext<'_>, row: &mut Obj) -> Done {
     Ok(())
 }
 
-/// Every network has a segment of its own, without a name.
+/// Creates the segment of a network, which has no name.
 fn first_segment(state: &mut CloudState, network: &Obj) -> Obj {
     let id = state.uuid();
     let segment = json!({
@@ -101,7 +101,8 @@ fn change(ctx: &mut RequestContext<'_>, old: &Obj, new: &mut Obj, _sent: &Obj) -
     move_segment(ctx, old, new)
 }
 
-/// Of what a network is made of, only the number of its segment can change, and only if it is the only one.
+/// Changes the segmentation id of a network, the only provider attribute that can change, and only with a single
+/// segment.
 fn move_segment(ctx: &mut RequestContext<'_>, old: &Obj, new: &Obj) -> Done {
     let differs = |name: &str| old.get(name) != new.get(name);
     let fixed = ["provider:network_type", "provider:physical_network"];

@@ -1,4 +1,4 @@
-//! Pools of subnets, segments, trunks and who shares what: little more than their fields.
+//! Subnet pools, segments, trunks and RBAC policies.
 
 use serde_json::{Value, json};
 
@@ -209,7 +209,7 @@ pub(super) static TRUNK: Collection = Collection {
     ..Collection::new(&Neutron)
 };
 
-/// Adds ports to a trunk that no other trunk has.
+/// Adds ports to a trunk; a port can be in one trunk only.
 pub(super) fn add_subports(
     ctx: &mut RequestContext<'_>,
     trunk: &mut Obj,

@@ -1,4 +1,4 @@
-//! Ports: where a device meets a network, with its addresses and its security groups.
+//! Ports: the attachment of a device to a network, with its addresses and security groups.
 
 use serde_json::{Value, json};
 
@@ -60,7 +60,7 @@ pub(in super::super) static PORT: Collection = Collection {
         standard!()
     ),
     is_shared: |ctx, row| {
-        // The owner of a network sees every port on it.
+        // The owner of a network can see every port on it.
         let network = ctx.state.get(NETWORKS, text(row, "network_id"));
         network.is_some_and(|network| ctx.owns(network))
     },
@@ -100,7 +100,7 @@ fn make(ctx: &mut RequestContext<'_>, row: &mut Obj) -> Done {
     Ok(())
 }
 
-/// A MAC address that no port has.
+/// Draws an unused MAC address.
 fn new_mac(state: &mut CloudState) -> String {
     loop {
         let drawn = state.random.next().to_be_bytes();
@@ -122,7 +122,7 @@ fn mac_is_free(state: &CloudState, network: &str, mac: &str, own: &str) -> Done 
     Ok(())
 }
 
-/// The addresses that were wished for, completed. Those that the port has already are its own.
+/// Resolves the requested addresses. An address that the port already has stays assigned to it.
 fn addresses(
     state: &mut CloudState,
     network: &str,
@@ -219,7 +219,7 @@ fn named_address(
     Ok(entry)
 }
 
-/// The groups that were wished for; the project's own default group if nothing was said.
+/// Resolves the requested security groups; the default is the default group of the project.
 fn security_groups(ctx: &mut RequestContext<'_>, row: &mut Obj) -> Done {
     let secured = flag(row, "port_security_enabled");
     let owner = text(row, "device_owner");
@@ -281,7 +281,7 @@ fn pairs(row: &mut Obj) -> Done {
     Ok(())
 }
 
-/// A port with a host is wired up at once.
+/// Binds a port that has a host.
 fn bind(row: &mut Obj) {
     if text(row, "binding:host_id").is_empty() {
         set(row, "binding:vif_type", "unbound");
@@ -296,7 +296,7 @@ fn bind(row: &mut Obj) {
     }
 }
 
-/// An address that a floating one stands for stays, and has to be named.
+/// Rejects the removal of an address that a floating IP address uses.
 fn keeps_floating(state: &CloudState, port: &str, wanted: &Value) -> Done {
     let floating = state.with(FLOATING, "port_id", port);
     let Some(inside) = floating.first().map(|row| &row["fixed_ip_address"]) else { return Ok(()) };
@@ -369,7 +369,7 @@ fn remove(ctx: &mut RequestContext<'_>, row: &Obj) -> Done {
     Ok(())
 }
 
-/// Floating addresses let go of a port that goes away.
+/// Disassociates the floating IP addresses of a port that is deleted.
 pub(in super::super) fn release_floating(state: &mut CloudState, port: &str) {
     for floating in state.with(FLOATING, "port_id", port) {
         let gone = json!({ "port_id": null, "fixed_ip_address": null, "router_id": null, "status": "DOWN" });

@@ -1,4 +1,4 @@
-//! Quality of service: policies and their rules.
+//! Quality of service: policies and rules.
 
 use serde_json::{Value, json};
 
@@ -54,7 +54,7 @@ pub(super) static POLICY: Collection = Collection {
     ..Collection::new(&Neutron)
 };
 
-/// The tables of rules, and what each kind is called.
+/// The tables of rules and the names of the rule types.
 pub(super) const RULES: &[(&str, &str)] = &[
     ("network/bandwidth_limit_rules", "bandwidth_limit"),
     ("network/dscp_marking_rules", "dscp_marking"),
@@ -76,7 +76,7 @@ const fn rule() -> Collection {
     }
 }
 
-/// Only one rule of a kind and direction fits in a policy, and only its owner puts it there.
+/// Validates a new rule: a policy has one rule of a type and direction, and only its owner adds rules.
 fn make(ctx: &mut RequestContext<'_>, row: &mut Obj) -> Done {
     let policy = ctx.state.copy(POLICIES, text(row, "policy_id"));
     let path = ctx.request.path.last().cloned().unwrap_or_default();
@@ -155,7 +155,7 @@ pub(super) static RATE_LIMIT: Collection = Collection {
     ..rule()
 };
 
-/// What `/qos/rule-types` says.
+/// Returns the document of `/qos/rule-types`.
 pub(super) fn rule_types() -> Value {
     let types: Vec<Value> = RULES.iter().map(|(_, kind)| json!({ "type": kind })).collect();
     json!({ "rule_types": types })

@@ -54,7 +54,7 @@ pub(super) static ROUTER: Collection = Collection {
     ..Collection::new(&Neutron)
 };
 
-/// The owners of a router's ports on the inside.
+/// The device owner of internal router ports.
 const INTERFACE: &str = "network:router_interface";
 const GATEWAY: &str = "network:router_gateway";
 
@@ -64,7 +64,7 @@ fn ports_of(ctx: &RequestContext<'_>, router: &str, owner: &str) -> Vec<Obj> {
     ports
 }
 
-/// Gives the router the gateway that is wanted; none if that is null or empty.
+/// Sets the gateway of the router; null or an empty object removes it.
 fn gateway(ctx: &mut RequestContext<'_>, row: &mut Obj, wanted: Value) -> Done {
     let id = text(row, "id").to_owned();
     let old = ports_of(ctx, &id, GATEWAY);
@@ -135,7 +135,7 @@ fn remove(ctx: &mut RequestContext<'_>, row: &Obj) -> Done {
     Ok(())
 }
 
-/// The calls on one router beyond the usual ones.
+/// Handles the actions on a router.
 pub(super) fn serve(ctx: &mut RequestContext<'_>, id: &str, action: &str) -> Option<Answer> {
     let act: fn(&mut RequestContext<'_>, Obj) -> Answer =
         match (ctx.request.method.as_str(), action) {
@@ -165,7 +165,7 @@ fn bad(message: &str) -> Refusal {
     refusal(400, "BadRequest", format!("Bad router request: {message}."))
 }
 
-/// Puts the router on a subnet.
+/// Adds the router to a subnet.
 pub(super) fn join(ctx: &mut RequestContext<'_>, router: &Obj, subnet: &str) -> Done {
     let body = std::mem::replace(&mut ctx.body, json!({ "subnet_id": subnet }));
     let joined = add_interface(ctx, router.clone());
@@ -229,7 +229,7 @@ fn interface(router: &Obj, port: &Obj) -> Value {
     })
 }
 
-/// A router cannot be on two blocks that overlap.
+/// Rejects a subnet that overlaps another subnet of the router.
 fn apart(ctx: &RequestContext<'_>, router: &str, subnet: &Obj) -> Done {
     let Some(block) = Block::read(text(subnet, "cidr")) else { return Ok(()) };
     for port in ports_of(ctx, router, INTERFACE) {
@@ -351,7 +351,7 @@ fn valid_routes(ctx: &RequestContext<'_>, router: &Obj, routes: &Value) -> Done 
     Ok(())
 }
 
-/// A route is known by where it leads and by the way.
+/// Reports whether two routes have the same destination and next hop.
 fn same(one: &Value, other: &Value) -> bool {
     one["destination"] == other["destination"] && one["nexthop"] == other["nexthop"]
 }

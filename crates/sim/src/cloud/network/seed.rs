@@ -1,4 +1,4 @@
-//! What a new cloud has: a network outside, and for the project `demo` a private one behind a router.
+//! The networks of a new cloud: an external network, and a private network with a router for the project `demo`.
 
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ pub(super) fn seed(state: &mut CloudState) {
     let router =
         add(state, &ROUTER, &demo, json!({ "name": "router1", "external_gateway_info": gateway }));
     let router = state.copy(super::ROUTERS, &router);
-    // There is nothing that could be in the way of the first interface.
+    // No other interface can conflict with the first one.
     let _ = with_context(state, &demo, |ctx| super::routers::join(ctx, &router, &subnet));
     let pool = json!({
         "name": "shared-default-subnetpool-v4", "prefixes": ["10.64.0.0/12"], "default_prefixlen": 26,
@@ -54,7 +54,7 @@ pub(super) fn seed(state: &mut CloudState) {
     add(state, &super::policies::POOL, &admin, pool);
 }
 
-/// Adds an object for a project and gives its id.
+/// Creates an object for a project and returns its id.
 fn add(
     state: &mut CloudState,
     collection: &'static Collection,
@@ -70,7 +70,7 @@ fn add(
     })
 }
 
-/// Acts as an administrator of the project.
+/// Calls a function as an administrator of the project.
 pub(in super::super) fn with_context<T>(
     state: &mut CloudState,
     project: &str,

@@ -1,4 +1,4 @@
-//! Firewalls, private networks over public ones, chains, taps and gateways: what plugins add to the service.
+//! The collections of Neutron's plugins: firewalls, VPNs, service chains, taps and gateways.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::super::schema::Collection;
 use super::super::table::Obj;
 use super::dialect::{Neutron, refusal};
 
-/// Whatever is declared here is found by this.
+/// The collections of this file.
 pub(super) static COLLECTIONS: &[&Collection] = &[
     &ADDRESS_GROUP,
     &ADDRESS_SCOPE,
@@ -36,22 +36,25 @@ pub(super) static COLLECTIONS: &[&Collection] = &[
     &VPN,
 ];
 
-/// Becomes ready after a while, in a state of its own until then.
+/// Sets a pending status and schedules the final one.
 fn pending(ctx: &mut RequestContext<'_>, table: &str, row: &mut Obj, then: &str) {
     set(row, "status", "PENDING_CREATE");
     ctx.state.when_built(table, text(row, "id"), json!({ "status": then }));
 }
 
-/// Refuses what others still name.
+/// Rejects the removal of an object that another table refers to; `{id}` in the message stands for its id.
 fn unused(
     ctx: &RequestContext<'_>,
-    users: &[(&str, &'static str)],
-    id: &str,
-    kind: &str,
-    message: String,
+    row: &Obj,
+    (table, field): (&str, &'static str),
+    error_type: &str,
+    message: &str,
 ) -> Done {
-    let used = users.iter().any(|(table, field)| ctx.state.table(table).count(field, id) > 0);
-    if used { Err(refusal(409, kind, message)) } else { Ok(()) }
+    let id = text(row, "id");
+    if ctx.state.table(table).count(field, id) == 0 {
+        return Ok(());
+    }
+    Err(refusal(409, error_type, message.replace("{id}", id)))
 }
 
 static ADDRESS_SCOPE: Collection = Collection {
@@ -66,12 +69,9 @@ static ADDRESS_SCOPE: Collection = Collection {
              project_id text c @project",
     is_shared: |ctx, row| flag(row, "shared") || super::networks::is_granted(ctx, row),
     remove: |ctx, row| {
-        let id = text(row, "id");
-        let message = format!(
-            "Unable to complete operation on address scope {id}. There are one or more subnet pools in use on the \
-             address scope."
-        );
-        unused(ctx, &[(super::POOLS, "address_scope_id")], id, "AddressScopeInUse", message)
+        let message = "Unable to complete operation on address scope {id}. There are one or more subnet pools in use on the \
+             address scope.";
+        unused(ctx, row, (super::POOLS, "address_scope_id"), "AddressScopeInUse", message)
     },
     ..Collection::new(&Neutron)
 };
@@ -182,7 +182,7 @@ const FIREWALL_RULE_FIELDS: &str = "
     position               int  r  null
     project_id             text c  @project";
 
-/// The rules that a policy names have to be there.
+/// Rejects a policy with rules that do not exist.
 fn rules_exist(ctx: &RequestContext<'_>, policy: &Obj, rules: &str) -> Done {
     for id in list(policy, "firewall_rules").iter().filter_map(Value::as_str) {
         if ctx.state.get(rules, id).is_none() {
@@ -194,9 +194,8 @@ fn rules_exist(ctx: &RequestContext<'_>, policy: &Obj, rules: &str) -> Done {
 }
 
 fn rule_unused(ctx: &RequestContext<'_>, policies: &str, row: &Obj) -> Done {
-    let id = text(row, "id");
-    let message = format!("Firewall rule {id} is being used.");
-    unused(ctx, &[(policies, "firewall_rules")], id, "FirewallRuleInUse", message)
+    let message = "Firewall rule {id} is being used.";
+    unused(ctx, row, (policies, "firewall_rules"), "FirewallRuleInUse", message)
 }
 
 static FIREWALL_POLICY: Collection = Collection {
@@ -210,9 +209,8 @@ static FIREWALL_POLICY: Collection = Collection {
     make: |ctx, row| rules_exist(ctx, row, FIREWALL_RULE.name),
     change: |ctx, _, row, _| rules_exist(ctx, row, FIREWALL_RULE.name),
     remove: |ctx, row| {
-        let id = text(row, "id");
-        let message = format!("Firewall Policy {id} is being used.");
-        unused(ctx, &[(FIREWALL.name, "firewall_policy_id")], id, "FirewallPolicyInUse", message)
+        let message = "Firewall Policy {id} is being used.";
+        unused(ctx, row, (FIREWALL.name, "firewall_policy_id"), "FirewallPolicyInUse", message)
     },
     ..Collection::new(&Neutron)
 };
@@ -287,9 +285,8 @@ static VPN: Collection = Collection {
              status         text r  \"PENDING_CREATE\"
              project_id     text c  @project",
     remove: |ctx, row| {
-        let id = text(row, "id");
-        let message = format!("VPNService {id} is still in use");
-        unused(ctx, &[(CONNECTION.name, "vpnservice_id")], id, "VPNServiceInUse", message)
+        let message = "VPNService {id} is still in use";
+        unused(ctx, row, (CONNECTION.name, "vpnservice_id"), "VPNServiceInUse", message)
     },
     ..Collection::new(&Neutron)
 };
@@ -364,11 +361,8 @@ static IKE: Collection = Collection {
              pfs                     text cu \"group5\"
              project_id              text c  @project",
     remove: |ctx, row| {
-        let id = text(row, "id");
-        let message = format!(
-            "IKEPolicy {id} is in use by existing IPsecSiteConnection and can't be updated or deleted"
-        );
-        unused(ctx, &[(CONNECTION.name, "ikepolicy_id")], id, "IKEPolicyInUse", message)
+        let message = "IKEPolicy {id} is in use by existing IPsecSiteConnection and can't be updated or deleted";
+        unused(ctx, row, (CONNECTION.name, "ikepolicy_id"), "IKEPolicyInUse", message)
     },
     ..Collection::new(&Neutron)
 };
@@ -389,11 +383,8 @@ static IPSEC: Collection = Collection {
              pfs                  text cu \"group5\"
              project_id           text c  @project",
     remove: |ctx, row| {
-        let id = text(row, "id");
-        let message = format!(
-            "IPsecPolicy {id} is in use by existing IPsecSiteConnection and can't be updated or deleted"
-        );
-        unused(ctx, &[(CONNECTION.name, "ipsecpolicy_id")], id, "IPsecPolicyInUse", message)
+        let message = "IPsecPolicy {id} is in use by existing IPsecSiteConnection and can't be updated or deleted";
+        unused(ctx, row, (CONNECTION.name, "ipsecpolicy_id"), "IPsecPolicyInUse", message)
     },
     ..Collection::new(&Neutron)
 };
@@ -411,9 +402,8 @@ static PAIR: Collection = Collection {
              service_function_parameters map  c {}
              project_id                  text c @project",
     remove: |ctx, row| {
-        let id = text(row, "id");
-        let message = format!("Port Pair {id} in use.");
-        unused(ctx, &[(PAIR_GROUP.name, "port_pairs")], id, "PortPairInUse", message)
+        let message = "Port Pair {id} in use.";
+        unused(ctx, row, (PAIR_GROUP.name, "port_pairs"), "PortPairInUse", message)
     },
     ..Collection::new(&Neutron)
 };
@@ -434,9 +424,8 @@ static PAIR_GROUP: Collection = Collection {
              is_tap                     bool r  false
              project_id                 text c  @project",
     remove: |ctx, row| {
-        let id = text(row, "id");
-        let message = format!("Port Pair Group {id} in use.");
-        unused(ctx, &[(CHAIN.name, "port_pair_groups")], id, "PortPairGroupInUse", message)
+        let message = "Port Pair Group {id} in use.";
+        unused(ctx, row, (CHAIN.name, "port_pair_groups"), "PortPairGroupInUse", message)
     },
     ..Collection::new(&Neutron)
 };
@@ -479,9 +468,8 @@ static CLASSIFIER: Collection = Collection {
              l7_parameters              map  c {}
              project_id                 text c @project",
     remove: |ctx, row| {
-        let id = text(row, "id");
-        let message = format!("Flow Classifier {id} in use.");
-        unused(ctx, &[(CHAIN.name, "flow_classifiers")], id, "FlowClassifierInUse", message)
+        let message = "Flow Classifier {id} in use.";
+        unused(ctx, row, (CHAIN.name, "flow_classifiers"), "FlowClassifierInUse", message)
     },
     ..Collection::new(&Neutron)
 };
@@ -541,11 +529,9 @@ static L2_GATEWAY: Collection = Collection {
              devices    list cu !
              project_id text c  @project",
     remove: |ctx, row| {
-        let id = text(row, "id");
-        let message = format!(
-            "L2 Gateway '{id}' still has active mappings with one or more neutron networks."
-        );
-        unused(ctx, &[(L2_CONNECTION.name, "l2_gateway_id")], id, "L2GatewayInUse", message)
+        let message =
+            "L2 Gateway '{id}' still has active mappings with one or more neutron networks.";
+        unused(ctx, row, (L2_CONNECTION.name, "l2_gateway_id"), "L2GatewayInUse", message)
     },
     ..Collection::new(&Neutron)
 };
@@ -632,7 +618,7 @@ fn connect(ctx: &mut RequestContext<'_>, id: &str, connects: bool) -> Answer {
     Ok(Reply::ok(json!({ "connection_info": info })))
 }
 
-/// Puts a rule into a policy of firewalls or takes it out.
+/// Inserts a rule into a firewall policy or removes it.
 pub(super) fn policy_rule(
     ctx: &mut RequestContext<'_>,
     version: &str,

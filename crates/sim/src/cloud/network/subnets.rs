@@ -1,4 +1,4 @@
-//! Subnets: a block of addresses on a network, its gateway and its pools.
+//! Subnets: CIDR, gateway and allocation pools.
 
 use serde_json::{Value, json};
 
@@ -96,7 +96,7 @@ fn make(ctx: &mut RequestContext<'_>, row: &mut Obj) -> Done {
     Ok(())
 }
 
-/// A part of a pool of addresses that no other subnet has.
+/// Allocates an unused block from a subnet pool.
 fn from_pool(
     ctx: &RequestContext<'_>,
     row: &mut Obj,
@@ -148,7 +148,7 @@ fn from_pool(
         .collect();
     for prefix in list(&pool, "prefixes").iter().filter_map(Value::as_str).filter_map(Block::read) {
         let mut part = Block { length, ..prefix };
-        // Each step passes at least one subnet that is there, so it ends.
+        // Each step skips at least one existing subnet, so the loop ends.
         while part.length >= prefix.length && part.last() <= prefix.last() {
             match taken.iter().find(|other| other.overlaps(part)) {
                 None => return Ok(part),
@@ -185,7 +185,7 @@ fn gateway(row: &mut Obj, block: Block) -> Done {
     match row.get("gateway_ip") {
         None => {
             let first = written(block.is_v4, block.usable().0);
-            // A point-to-point network has no room for a gateway of its own.
+            // A point-to-point network has no room for a gateway.
             let gateway = if block.size() <= 2 { Value::Null } else { json!(first) };
             set(row, "gateway_ip", gateway);
         }

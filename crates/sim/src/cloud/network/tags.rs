@@ -1,4 +1,4 @@
-//! Tags: `/{collection}/{id}/tags`, the same for everything that has them.
+//! Tags: `/{collection}/{id}/tags`, for every collection that has them.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::super::request::{Answer, Refusal, Reply, RequestContext, set, strings
 use super::super::schema::Collection;
 use super::dialect::{bad_value, refusal};
 
-/// Answers what is asked about the tags of one object.
+/// Handles a request about the tags of an object.
 pub(super) fn serve(
     ctx: &mut RequestContext<'_>,
     collections: &[&'static Collection],

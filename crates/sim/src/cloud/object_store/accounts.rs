@@ -51,7 +51,7 @@ pub(super) fn account(ctx: &mut RequestContext<'_>, place: &Place, method: &str)
     }
 }
 
-/// A list as text or as JSON, cut as asked for.
+/// Renders a listing as text or JSON, with the requested pagination.
 fn listing(ctx: &RequestContext<'_>, method: &str, mut rows: Vec<Value>) -> Result<Reply, Refusal> {
     let request = ctx.request;
     let name = |row: &Value| {
@@ -86,7 +86,7 @@ fn listing(ctx: &RequestContext<'_>, method: &str, mut rows: Vec<Value>) -> Resu
     Ok(Reply { status: 200, headers: Vec::new(), body })
 }
 
-/// Names with the delimiter after the prefix, as one row for all of them.
+/// Groups the names that have the delimiter after the prefix into one row each.
 fn folded(rows: Vec<Value>, prefix: &str, delimiter: &str) -> Vec<Value> {
     let mut kept: Vec<Value> = Vec::new();
     for row in rows {
@@ -105,7 +105,7 @@ fn folded(rows: Vec<Value>, prefix: &str, delimiter: &str) -> Vec<Value> {
     kept
 }
 
-/// Headers of a container beyond its metadata.
+/// The headers of a container besides its metadata.
 const HEADERS: &[&str] = &[
     "x-container-read",
     "x-container-write",
@@ -183,7 +183,7 @@ fn new_container(ctx: &RequestContext<'_>, place: &Place) -> Obj {
     }))
 }
 
-/// Removes what a list of names names: objects, and containers that are empty by then.
+/// Deletes the objects and the empty containers in a list of names.
 fn bulk_delete(ctx: &mut RequestContext<'_>, place: &Place) -> Answer {
     let names = String::from_utf8_lossy(&ctx.request.bytes).into_owned();
     let (mut gone, mut missing) = (0, 0);

@@ -67,7 +67,7 @@ fn info() -> Value {
     })
 }
 
-/// Where a request leads: the account, the container, the object.
+/// The account, the container and the object in a path.
 struct Place {
     account: String,
     container: String,
@@ -96,7 +96,7 @@ fn serve(ctx: &mut RequestContext<'_>) -> Answer {
     }
 }
 
-/// Whether the caller may: it is their account, the container is open for this, or the address is signed.
+/// Authorizes the request: the caller owns the account, the ACL of the container permits it, or the URL is signed.
 fn allowed(ctx: &RequestContext<'_>, place: &Place, method: &str) -> Result<(), Refusal> {
     if ctx.caller.project == place.account || ctx.caller.is_admin {
         return Ok(());
@@ -137,12 +137,12 @@ fn object_key(place: &Place) -> String {
     format!("{}/{}/{}", place.account, place.container, place.object)
 }
 
-/// A header that was kept with an object.
+/// Returns a stored header of an object.
 fn header<'a>(row: &'a Obj, name: &str) -> &'a str {
     row.get("headers").and_then(|headers| headers[name].as_str()).unwrap_or_default()
 }
 
-/// Keeps the headers of a request that are worth keeping; an empty one or `X-Remove-…` is forgotten.
+/// Stores the headers of a request; an empty header or `X-Remove-…` removes the stored one.
 fn keep(ctx: &RequestContext<'_>, row: &mut Obj, kind: &str, others: &[&str]) {
     let mut kept = row.get("headers").and_then(Value::as_object).cloned().unwrap_or_default();
     let prefix = format!("x-{kind}-meta-");
@@ -161,7 +161,7 @@ fn keep(ctx: &RequestContext<'_>, row: &mut Obj, kind: &str, others: &[&str]) {
     set(row, "headers", kept);
 }
 
-/// The reply with the kept headers.
+/// Adds the stored headers to a reply.
 fn with_headers(mut reply: Reply, row: &Obj) -> Reply {
     let headers = row.get("headers").and_then(Value::as_object).cloned().unwrap_or_default();
     for (name, value) in headers {
@@ -170,17 +170,17 @@ fn with_headers(mut reply: Reply, row: &Obj) -> Reply {
     reply
 }
 
-/// A number in the form of the headers.
+/// Formats the current time for headers.
 fn timestamp(ctx: &RequestContext<'_>) -> String {
     format!("{}.{:05}", ctx.now() / 1_000_000, ctx.now() % 1_000_000 / 10)
 }
 
-/// The bytes that an object counts for.
+/// Returns the size of an object in bytes.
 fn size(row: &Obj) -> u64 {
     row.get("bytes").and_then(Value::as_u64).unwrap_or_default()
 }
 
-/// The objects of a container, by name.
+/// Returns the objects of a container, by name.
 fn contents(ctx: &RequestContext<'_>, place: &Place) -> Vec<Obj> {
     let mut rows = ctx.state.with(OBJECTS, "container", &container_key(place));
     rows.sort_by(|one, other| text(one, "name").cmp(text(other, "name")));

@@ -1,4 +1,4 @@
-//! Objects: bytes under a name.
+//! Objects of the object store.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,7 +12,7 @@ use super::{
     CONTAINERS, OBJECTS, Place, container_key, header, keep, object_key, timestamp, with_headers,
 };
 
-/// Headers of an object beyond its metadata.
+/// The headers of an object besides its metadata.
 const HEADERS: &[&str] = &[
     "content-encoding",
     "content-disposition",
@@ -34,7 +34,7 @@ pub(super) fn serve(ctx: &mut RequestContext<'_>, place: &Place, method: &str) -
         "PUT" => put(ctx, place, &key),
         "POST" => {
             let mut row = there.ok_or_else(missing)?;
-            // What is not said again is forgotten.
+            // Metadata that the request does not repeat is removed.
             let old = row.get("headers").and_then(Value::as_object).cloned().unwrap_or_default();
             let stay = old.into_iter().filter(|(name, _)| !name.starts_with("x-object-meta-"));
             let stay: serde_json::Map<String, Value> = stay.collect();
@@ -100,7 +100,7 @@ fn put(ctx: &mut RequestContext<'_>, place: &Place, key: &str) -> Answer {
     Ok(Reply::empty(201).with("etag", hash).with("last-modified", modified))
 }
 
-/// Where the container of an object keeps what its objects held before: nothing if it does not.
+/// Returns the location of the old versions of an object, if its container keeps them.
 fn versions(ctx: &RequestContext<'_>, place: &Place) -> Option<Place> {
     let container = ctx.state.copy(CONTAINERS, &container_key(place));
     let location = header(&container, "x-versions-location");
@@ -109,14 +109,14 @@ fn versions(ctx: &RequestContext<'_>, place: &Place) -> Option<Place> {
     Some(Place { account: place.account.clone(), container, object })
 }
 
-/// Keeps what an object held before it is written anew.
+/// Archives the current version of an object before it is overwritten.
 fn archive(ctx: &mut RequestContext<'_>, place: &Place, key: &str) {
     let Some(mut version) = versions(ctx, place) else { return };
     let Some(mut row) = ctx.state.get(OBJECTS, key).cloned() else { return };
     version.object.push_str(text(&row, "stamp"));
     let timestamp = ctx.state.get(OBJECTS, &object_key(&version)).is_some();
     if timestamp {
-        // Two writes within the smallest time there is.
+        // Two versions have the same timestamp.
         version.object.push('0');
     }
     set(&mut row, "name", version.object.as_str());
@@ -124,7 +124,7 @@ fn archive(ctx: &mut RequestContext<'_>, place: &Place, key: &str) {
     ctx.state.put(OBJECTS, &object_key(&version), row);
 }
 
-/// Puts what an object held before into the place of what was removed.
+/// Restores the previous version of a deleted object.
 fn restore(ctx: &mut RequestContext<'_>, place: &Place, key: &str) {
     let Some(version) = versions(ctx, place) else { return };
     let kept = super::contents(ctx, &version);
@@ -137,7 +137,7 @@ fn restore(ctx: &mut RequestContext<'_>, place: &Place, key: &str) {
     ctx.state.put(OBJECTS, key, row);
 }
 
-/// When the object is to be gone.
+/// Sets the expiry of an object.
 fn expiry(ctx: &RequestContext<'_>, row: &mut super::Obj) {
     let number = |name: &str| ctx.request.header(name).and_then(|text| text.parse::<i64>().ok());
     let after = number("x-delete-after").map(|seconds| ctx.now() / 1_000_000 + seconds);

@@ -1,4 +1,4 @@
-//! Addresses that are signed with a key of the account or of the container.
+//! Temporary URLs, which are signed with a key of the account or of the container.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
@@ -11,7 +11,7 @@ use super::super::request::RequestContext;
 use super::super::state::format_time;
 use super::{ACCOUNTS, CONTAINERS, Place, container_key, header};
 
-/// Whether the request is signed for this method and this object, and not too late.
+/// Reports whether the URL has a valid signature for this method and object that has not expired.
 pub(super) fn is_valid(ctx: &RequestContext<'_>, place: &Place, method: &str) -> bool {
     let (Some(signature), Some(expires)) =
         (ctx.request.query("temp_url_sig"), ctx.request.query("temp_url_expires"))
@@ -37,7 +37,7 @@ pub(super) fn is_valid(ctx: &RequestContext<'_>, place: &Place, method: &str) ->
         header(&container, "x-container-meta-temp-url-key"),
         header(&container, "x-container-meta-temp-url-key-2"),
     ];
-    // A signature for a larger right holds for a smaller one.
+    // A signature for a more powerful method is valid for a weaker one.
     let methods: &[&str] = match method {
         "HEAD" => &["HEAD", "GET", "PUT", "POST"],
         "GET" => &["GET"],
@@ -47,7 +47,7 @@ pub(super) fn is_valid(ctx: &RequestContext<'_>, place: &Place, method: &str) ->
         _ => &[],
     };
     let path = format!("/v1/AUTH_{}/{}/{}", place.account, place.container, place.object);
-    // Clients sign the path as they know it: with the prefix of this service or without, coded or not.
+    // Clients sign the path as they know it: with the prefix of this service or without, encoded or not.
     let paths = [
         path.clone(),
         format!("/object-store{path}"),

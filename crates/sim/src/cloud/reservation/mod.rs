@@ -109,7 +109,7 @@ fn serve(ctx: &mut RequestContext<'_>) -> Answer {
     let parts = ctx.request.parts();
     let ["v1", path @ ..] = parts.as_slice() else { return Err(refuse(404, "Not Found")) };
     let method = ctx.request.method.clone();
-    // What is sent is bare, what is answered is wrapped.
+    // Requests have no envelope, replies have one.
     let wrapped = |answer: Answer, word: &str| {
         answer.map(|mut reply| {
             if let super::request::Content::Json(body) = &reply.body

@@ -30,13 +30,10 @@ pub(super) static SERVICE: Service = Service {
     types: &["sharev2", "shared-file-system"],
     name: "manila",
     address: "/v2",
-    microversions: Some(Microversions {
-        name: "shared-file-system",
-        major: 2,
-        oldest: 0,
-        newest: 82,
-        old_header: Some("x-openstack-manila-api-version"),
-    }),
+    microversions: Some(
+        Microversions::new("shared-file-system", 2, 0, 82)
+            .or_header("x-openstack-manila-api-version"),
+    ),
     dialect: &MANILA,
     collections: &[COLLECTIONS],
     serve,

@@ -1,4 +1,4 @@
-//! What the compute service tells about volumes: they are wanted, attached, free.
+//! Notifications of the compute service about its volumes.
 
 use serde_json::{Value, json};
 
@@ -7,12 +7,12 @@ use super::super::request::{list, set, text};
 use super::super::state::CloudState;
 use super::VOLUMES;
 
-/// The volume is on its way to a server or from it.
+/// Reserves a volume for attaching or detaching.
 pub(in super::super) fn reserve(state: &mut CloudState, volume: &str, status: &str) {
     state.set(VOLUMES, volume, json!({ "status": status }));
 }
 
-/// The volume is at its server.
+/// Marks a volume as attached to a server.
 pub(in super::super) fn finish(state: &mut CloudState, volume: &str, server: &str) {
     let row = state.copy(SERVERS, server);
     let entry = list(&row, "_volumes").iter().find(|own| own["id"] == json!(volume)).cloned();
@@ -31,7 +31,7 @@ pub(in super::super) fn finish(state: &mut CloudState, volume: &str, server: &st
     });
 }
 
-/// The volume is free of this server.
+/// Releases a volume from a server.
 pub(in super::super) fn release(state: &mut CloudState, volume: &str, server: &str) {
     state.edit(VOLUMES, volume, |row| {
         let mut attachments: Vec<Value> = list(row, "attachments").to_vec();

@@ -228,7 +228,7 @@ fn restore(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
     Ok(Reply::json(202, json!({ "restore": restore })))
 }
 
-/// The volume holds what the backup held.
+/// Finishes the restoration of a backup.
 pub(super) fn restored(state: &mut CloudState, key: &str) {
     if let Some((backup, volume)) = key.split_once('/') {
         state.set(BACKUPS, backup, json!({ "status": "available" }));

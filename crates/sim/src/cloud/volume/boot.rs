@@ -1,4 +1,4 @@
-//! The disks that a server is made with.
+//! The block devices of a new server.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::super::request::{Refusal, RequestContext, object, text};
 use super::super::table::Obj;
 use super::{SNAPSHOTS, VOLUMES, volumes};
 
-/// The disks that a request asks for, checked. A server without an image needs one to start from.
+/// Validates the block devices of a request. A server without an image needs a bootable one.
 pub(in super::super) fn devices(
     ctx: &RequestContext<'_>,
     sent: &Obj,
@@ -94,7 +94,7 @@ fn check(ctx: &RequestContext<'_>, device: &Value) -> Result<(), Refusal> {
     }
 }
 
-/// Takes the volumes that were named and makes the others. What stays on the host leaves no trace.
+/// Claims the volumes that the request names and creates the others. Local disks are not recorded.
 pub(in super::super) fn claim(
     ctx: &mut RequestContext<'_>,
     server: &str,

@@ -33,13 +33,7 @@ pub(super) static SERVICE: Service = Service {
     types: &["volumev3", "block-storage"],
     name: "cinder",
     address: "/v3/%(project_id)s",
-    microversions: Some(Microversions {
-        name: "volume",
-        major: 3,
-        oldest: 0,
-        newest: 71,
-        old_header: None,
-    }),
+    microversions: Some(Microversions::new("volume", 3, 0, 71)),
     dialect: &CINDER,
     collections: &[COLLECTIONS],
     serve,
@@ -65,7 +59,7 @@ fn serve(ctx: &mut RequestContext<'_>) -> Answer {
     let parts = ctx.request.parts();
     let ["v3", rest @ ..] = parts.as_slice() else { return Err(nothing()) };
     if rest.is_empty() && ctx.request.method == "GET" {
-        // Unlike the list at the root, what a version tells of itself is for those who are let in.
+        // Unlike the list at the root, the document of a version requires authentication.
         let base = format!("{}/{}", ctx.request.base, SERVICE.prefix);
         return Ok(Reply::ok(versions(&base, &[]).map(|it| it.1).unwrap_or_default()));
     }
@@ -92,7 +86,7 @@ fn nothing() -> Refusal {
     CINDER.generic(404, "The resource could not be found.")
 }
 
-/// The links of an object.
+/// Returns the links of an object.
 fn links(ctx: &RequestContext<'_>, collection: &str, id: &str) -> Value {
     let base = format!("{}{}", ctx.request.base, ctx.request.service);
     let project = &ctx.caller.project;
@@ -102,7 +96,7 @@ fn links(ctx: &RequestContext<'_>, collection: &str, id: &str) -> Value {
     ])
 }
 
-/// A list, with everything or with names only; the newest first.
+/// Lists objects, newest first, in full or with their names only.
 fn list_collection(
     ctx: &mut RequestContext<'_>,
     collection: &'static Collection,
@@ -132,7 +126,7 @@ fn list_collection(
     Ok(Reply::ok(body))
 }
 
-/// Metadata of an object: all of it or one key.
+/// Handles the metadata of an object: all of it or one key.
 fn metadata(
     ctx: &mut RequestContext<'_>,
     collection: &'static Collection,
@@ -172,7 +166,7 @@ fn metadata(
     Ok(reply)
 }
 
-/// Whether a type is for everybody or for the caller's project.
+/// Reports whether a type is public or accessible to the caller's project.
 fn may_use(ctx: &RequestContext<'_>, row: &super::table::Obj) -> bool {
     ctx.caller.is_admin
         || flag(row, "is_public")

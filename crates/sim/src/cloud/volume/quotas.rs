@@ -1,4 +1,4 @@
-//! What is told about the service itself: quotas, limits, zones.
+//! Quotas, limits and availability zones.
 
 use serde_json::{Map, Value, json};
 

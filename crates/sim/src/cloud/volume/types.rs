@@ -1,4 +1,4 @@
-//! Types of volumes, their extra specifications, encryption and access, and specifications of quality.
+//! Volume types, their extra specs, encryption and access, and QoS specs.
 
 use serde_json::{Value, json};
 

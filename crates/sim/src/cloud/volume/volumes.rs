@@ -1,4 +1,4 @@
-//! Volumes, and what can be done with them.
+//! Volumes and their actions.
 
 use serde_json::{Value, json};
 
@@ -127,13 +127,13 @@ fn make(ctx: &mut RequestContext<'_>, row: &mut Obj) -> Done {
     Ok(())
 }
 
-/// The volume becomes ready, or fails, if this request is to fail.
+/// Finishes the creation of a volume, which fails if this request injects a build failure.
 pub(super) fn ready(state: &mut CloudState, id: &str) {
     let status = if state.fail_builds { "error" } else { "available" };
     state.when_built(VOLUMES, id, json!({ "status": status }));
 }
 
-/// The size of what the volume is made of, if it is made of something.
+/// Returns the size of the source of a volume, if it has one.
 fn source(ctx: &RequestContext<'_>, row: &mut Obj) -> Result<Option<i64>, Refusal> {
     if let Some(id) = row["snapshot_id"].as_str() {
         let snapshot = ctx.find(&backups::SNAPSHOT, id)?;
@@ -183,7 +183,7 @@ fn kind(ctx: &RequestContext<'_>, row: &mut Obj) -> Done {
     Ok(())
 }
 
-/// The id of a type by its name or id.
+/// Finds the id of a volume type by name or id.
 pub(super) fn type_id(ctx: &RequestContext<'_>, wanted: &str) -> Result<String, Refusal> {
     let by_name = ctx.state.table(TYPES).with("name", wanted);
     let found = ctx.state.get(TYPES, wanted).or_else(|| by_name.first().copied());
@@ -206,7 +206,7 @@ fn zone(row: &mut Obj) -> Done {
     Ok(())
 }
 
-/// Whether the project may have one more volume of this size.
+/// Checks the quotas for one more volume of this size.
 pub(super) fn room_for(ctx: &RequestContext<'_>, size: i64) -> Done {
     let project = &ctx.caller.project;
     let own = ctx.state.table(VOLUMES).with("project_id", project);
@@ -255,7 +255,7 @@ fn from_image(ctx: &RequestContext<'_>, row: &mut Obj, id: &str, size: i64) -> D
     Ok(())
 }
 
-/// The states from which a volume may go.
+/// The statuses in which a volume can be deleted.
 const DELETABLE: &[&str] =
     &["available", "error", "error_restoring", "error_extending", "error_managing"];
 
@@ -450,12 +450,12 @@ fn upload(ctx: &mut RequestContext<'_>, id: &str, row: &Obj, what: &Value) -> An
     Ok(Reply::json(202, json!({ "os-volume_upload_image": info })))
 }
 
-/// A volume that the cloud makes by itself, for a server or from a backup.
+/// Creates a volume for the cloud itself, for a server or from a backup.
 pub(super) fn internal(ctx: &mut RequestContext<'_>, sent: Value) -> Result<Obj, Refusal> {
     rest::create(ctx, &VOLUME, &object(sent))
 }
 
-/// How many volumes, gigabytes, snapshots and backups the project has.
+/// Counts the volumes, gigabytes, snapshots and backups of a project.
 pub(super) fn counted(ctx: &RequestContext<'_>, project: &str) -> (i64, i64, i64, i64) {
     let count = |table: &str| {
         i64::try_from(ctx.state.table(table).count("project_id", project)).unwrap_or(i64::MAX)

@@ -1,4 +1,4 @@
-//! The workflow service: Mistral, version 2. Workflows are kept as text; an execution does nothing and succeeds.
+//! The workflow service: Mistral, version 2. Workflows are stored as text; an execution does nothing and succeeds.
 
 use serde_json::{Value, json};
 
@@ -202,7 +202,7 @@ fn serve(ctx: &mut RequestContext<'_>) -> Answer {
             Ok(Reply::ok(json!({ word: [] })))
         }
         ("POST", ["executions"]) if is_known(ctx) => {
-            // Whoever sends the same id again means the same execution.
+            // A repeated id refers to the same execution.
             let id = ctx.body["id"].as_str().unwrap_or_default().to_owned();
             ctx.find(&EXECUTION, &id).map(|row| Reply::json(201, json!(row)))
         }
@@ -213,12 +213,12 @@ fn serve(ctx: &mut RequestContext<'_>) -> Answer {
     }
 }
 
-/// Whether an execution of the id that is sent is there.
+/// Reports whether an execution with the requested id exists.
 fn is_known(ctx: &RequestContext<'_>) -> bool {
     ctx.body["id"].as_str().is_some_and(|id| ctx.state.get(EXECUTIONS, id).is_some())
 }
 
-/// The names of the workflows in a definition: what stands at the beginning of a line, except the version.
+/// Returns the names of the workflows in a definition: the keys at the beginning of a line, except the version.
 fn names(definition: &str) -> Vec<String> {
     let name = |line: &str| {
         let starts = line.starts_with(|letter: char| {
@@ -230,10 +230,10 @@ fn names(definition: &str) -> Vec<String> {
     definition.lines().filter_map(name).collect()
 }
 
-/// Takes the workflows of a definition: new ones, or changed ones.
+/// Stores the workflows of a definition, new or changed ones.
 fn save(ctx: &mut RequestContext<'_>, is_new: bool) -> Answer {
     let definition = String::from_utf8_lossy(&ctx.request.bytes).into_owned();
-    // JSON is YAML as well, and some clients send it.
+    // JSON is also YAML, and some clients send it.
     let found = match &ctx.body {
         Value::Object(body) => body.keys().filter(|name| *name != "version").cloned().collect(),
         _ => names(&definition),

@@ -90,8 +90,8 @@ pub(in super::super) fn delete(request: &Request<'_>) -> Answer {
     Ok(Reply::done())
 }
 
-/// Whoever holds something delegated must not make something lasting out of it; an application credential may if it
-/// was made for that.
+/// Authorizes the caller. A delegated token must not create application credentials, unless it comes from an
+/// unrestricted one.
 fn allowed(
     request: &Request<'_>,
     caller: &Subject,
@@ -111,7 +111,7 @@ fn allowed(
     }
 }
 
-/// When something ends, if the request says so.
+/// Returns the expiry that the request sets.
 pub(super) fn expiry(
     requested: &Map<String, Value>,
     now: Moment,
@@ -125,7 +125,7 @@ pub(super) fn expiry(
     Ok(Some(end))
 }
 
-/// A role that a request names by id or by name.
+/// Finds a role by the id or the name in a request.
 pub(super) fn named_role(state: &State, role: &Value) -> Result<String, ApiError> {
     if let Some(id) = role["id"].as_str() {
         return Ok(id.to_owned());
@@ -135,7 +135,7 @@ pub(super) fn named_role(state: &State, role: &Value) -> Result<String, ApiError
     Ok(state.role_named(name).ok_or_else(missing)?.id.clone())
 }
 
-/// The roles asked for with what they imply, or all that the caller has.
+/// Returns the requested roles with their implied roles, or all roles of the caller.
 fn roles(
     state: &State,
     caller: &Subject,

@@ -1,4 +1,4 @@
-//! `/v3/role_assignments`: who has which role where.
+//! `/v3/role_assignments`.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ pub(in super::super) fn list(request: &Request<'_>) -> Answer {
             "Combining effective and group filter will always result in an empty list.",
         ));
     }
-    // Nothing is inherited.
+    // Inherited assignments are not supported.
     if value_of("scope.OS-INHERIT:inherited_to").is_some() {
         return request.list("role_assignments", Vec::new(), &[]);
     }
@@ -56,14 +56,14 @@ pub(in super::super) fn list(request: &Request<'_>) -> Answer {
     request.list("role_assignments", rows, &[])
 }
 
-/// A grant as somebody has it.
+/// A grant and the user or group that has it.
 struct EffectiveGrant<'a> {
     grant: &'a Grant,
     holder: &'a str,
     kind: ActorType,
 }
 
-/// Who has a grant: if it is asked for who has it in effect, the members of a group instead of the group.
+/// Returns the holders of a grant; for effective assignments, the members of a group in place of the group.
 fn holders<'a>(state: &'a State, grant: &'a Grant, effective: bool) -> Vec<EffectiveGrant<'a>> {
     if effective && grant.actor_type == ActorType::Group {
         let members = state.members_of(&grant.actor);
@@ -74,7 +74,7 @@ fn holders<'a>(state: &'a State, grant: &'a Grant, effective: bool) -> Vec<Effec
     vec![EffectiveGrant { grant, holder: &grant.actor, kind: grant.actor_type }]
 }
 
-/// Whether a value is what the query says, if it says something.
+/// Reports whether a value matches a query parameter; an absent parameter matches everything.
 fn matches(request: &Request<'_>, name: &str, value: Option<&str>) -> bool {
     let wanted = request.query(name).filter(|word| !word.is_empty());
     wanted.is_none_or(|word| value == Some(word))
@@ -98,7 +98,8 @@ fn matches_scope(request: &Request<'_>, grant: &Grant) -> bool {
         && matches(request, "scope.system", system)
 }
 
-/// The grant and, if asked for, what it implies. The role is looked at here: an implied one may be the one asked for.
+/// Renders a grant and, for effective assignments, the implied roles. The role filter is applied here because it may
+/// name an implied role.
 fn show(
     request: &Request<'_>,
     state: &State,

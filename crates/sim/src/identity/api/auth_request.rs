@@ -1,4 +1,4 @@
-//! What a login says: who it claims to be, how it proves that, and for which scope it wants a token.
+//! Parses the body of a login: the authentication methods and the requested scope.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use crate::python;
 
 type Object = Map<String, Value>;
 
-/// A login as it was asked for.
+/// A parsed login.
 #[derive(Debug, PartialEq)]
 pub(super) struct AuthRequest {
     pub(super) auth_methods: Vec<AuthMethod>,
@@ -47,7 +47,7 @@ pub(super) enum ProjectRef {
 
 #[derive(Debug, PartialEq)]
 pub(super) enum RequestedScope {
-    /// Nothing is present: the user's default project, if they have one.
+    /// The request has no scope: the default project of the user, if there is one.
     Unspecified,
     Unscoped,
     Project(ProjectRef),
@@ -56,7 +56,7 @@ pub(super) enum RequestedScope {
     Trust(String),
 }
 
-/// Reads the body of a login.
+/// Parses the body of a login.
 pub(super) fn read(body: &Value) -> Result<AuthRequest, ApiError> {
     let auth = match body.get("auth") {
         None | Some(Value::Null) => return Err(ApiError::expecting("auth", "request body")),

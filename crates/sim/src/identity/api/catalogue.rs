@@ -1,4 +1,4 @@
-//! The catalogue as a token shows it, and the addresses in it.
+//! The service catalogue in tokens.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::super::records::Endpoint;
 use super::super::state::State;
 
-/// The services with their endpoints. An address that needs a project is left out where there is none.
+/// Renders the services with their endpoints. A URL that needs a project is left out if there is none.
 pub(super) fn catalogue(state: &State, project: Option<&str>, user: &str) -> Value {
     let mut by_service: BTreeMap<&str, Vec<&Endpoint>> = BTreeMap::new();
     for endpoint in state.endpoints.iter().filter(|endpoint| endpoint.enabled) {
@@ -33,12 +33,12 @@ pub(super) fn catalogue(state: &State, project: Option<&str>, user: &str) -> Val
     Value::Array(rendered.collect())
 }
 
-/// Whether an address only has placeholders that can be filled in.
+/// Reports whether all placeholders of a URL are known.
 pub(super) fn is_address(url: &str) -> bool {
     address(url, Some(""), "").is_some()
 }
 
-/// The address with `%(project_id)s`, `$(project_id)s` and their like filled in; nothing if that cannot be done.
+/// Fills in `%(project_id)s`, `$(project_id)s` and the other placeholders; `None` if that is impossible.
 fn address(url: &str, project: Option<&str>, user: &str) -> Option<String> {
     let mut full = String::with_capacity(url.len());
     let mut rest = url;

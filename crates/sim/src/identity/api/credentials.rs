@@ -1,4 +1,4 @@
-//! `/v3/credentials`: what users want kept, EC2 keys among it.
+//! `/v3/credentials`, including EC2 keys.
 
 use serde_json::{Map, Value, json};
 
@@ -91,12 +91,12 @@ pub(in super::super) fn delete(request: &Request<'_>) -> Answer {
     Ok(Reply::done())
 }
 
-/// The id of the credential with this access key.
+/// Returns the id of the credential with this access key.
 pub(super) fn key_id(access: &str) -> String {
     secret::sha256_hex(access.as_bytes())
 }
 
-/// Secrets are for those who logged in themselves.
+/// Rejects delegated tokens, which have no access to secrets.
 pub(super) fn primary(caller: &Subject) -> Result<(), ApiError> {
     if caller.is_delegated() {
         return Err(ApiError::forbidden("Delegated tokens cannot access credentials directly"));
@@ -104,7 +104,7 @@ pub(super) fn primary(caller: &Subject) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// Whether the caller may do this with what belongs to the user.
+/// Authorizes the caller for the records of a user.
 pub(super) fn allowed(
     state: &State,
     caller: &Subject,
@@ -131,7 +131,7 @@ fn find(
     Ok(credential.clone())
 }
 
-/// The access key in the blob of an EC2 credential.
+/// Returns the access key in the blob of an EC2 credential.
 fn access(blob: &str) -> Result<String, ApiError> {
     let invalid = || ApiError::bad("Invalid blob in credential");
     let blob: Value = serde_json::from_str(blob).map_err(|_| invalid())?;
@@ -139,7 +139,7 @@ fn access(blob: &str) -> Result<String, ApiError> {
     validation::text(blob, "access").ok_or_else(|| ApiError::expecting("blob", "credential"))
 }
 
-/// What was sent replaces what was there. The owner stays, and so does the id, which for an EC2 key says what its access key is.
+/// Applies an update. The owner and the id stay the same; the id of an EC2 key is derived from its access key.
 fn changed(
     mut credential: Credential,
     requested: &Map<String, Value>,

@@ -1,4 +1,4 @@
-//! Which versions there are. Nobody has to log in to know.
+//! Version discovery, which requires no authentication.
 
 use serde_json::{Value, json};
 

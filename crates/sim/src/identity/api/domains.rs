@@ -84,7 +84,8 @@ pub(in super::super) fn delete(request: &Request<'_>) -> Answer {
     Ok(Reply::done())
 }
 
-/// The tokens of a disabled domain's users and projects do not come back when it is enabled again.
+/// Invalidates the tokens of the users and projects of a disabled domain, which stay invalid when it is enabled
+/// again.
 fn revoke_all_tokens(request: &Request<'_>, state: &mut State, domain: &str) {
     let users: Vec<String> = state.users.in_scope(domain).map(|user| user.id.clone()).collect();
     users

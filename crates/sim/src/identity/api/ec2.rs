@@ -1,4 +1,4 @@
-//! EC2 keys: `/v3/users/{user}/credentials/OS-EC2`, and `/v3/ec2tokens`, which makes a token of a signed request.
+//! EC2 keys: `/v3/users/{user}/credentials/OS-EC2`, and `/v3/ec2tokens`, which issues a token for a signed request.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use super::credentials::{allowed, key_id, primary};
 use super::issue::{body, issue};
 use super::signature;
 
-/// A signature is good for so many seconds.
+/// The maximal age of a signature in seconds.
 const MAX_AGE_SECS: u64 = 15 * 60;
 
 pub(in super::super) fn list(request: &Request<'_>) -> Answer {
@@ -75,7 +75,7 @@ pub(in super::super) fn delete(request: &Request<'_>) -> Answer {
     Ok(Reply::done())
 }
 
-/// A token for whoever signed the request that a service describes.
+/// Issues a token for the signer of the described request.
 pub(in super::super) fn token(request: &Request<'_>) -> Answer {
     request.caller()?.authorize("ec2tokens_validate", Target::default())?;
     if request.body.as_object().is_none_or(|body| body.is_empty()) {
@@ -105,7 +105,7 @@ pub(in super::super) fn token(request: &Request<'_>) -> Answer {
     Ok(Reply::ok(document).with("x-subject-token", token))
 }
 
-/// The credential with this access key, and its secret.
+/// Returns the credential with this access key, and its secret.
 fn key(state: &State, access: &str) -> Result<(Credential, String), ApiError> {
     let unknown = || ApiError::not_found("EC2 access key not found.");
     let credential =
@@ -116,7 +116,7 @@ fn key(state: &State, access: &str) -> Result<(Credential, String), ApiError> {
     Ok((credential.clone(), secret))
 }
 
-/// A request that does not say when it was signed was meant to be good for ever.
+/// Reports whether the signature is recent; a request without a timestamp does not expire.
 fn is_fresh(described: &Value, now: Moment) -> bool {
     let when = [
         &described["params"]["Timestamp"],
@@ -131,7 +131,7 @@ fn is_fresh(described: &Value, now: Moment) -> bool {
     }
 }
 
-/// A key that the caller may do this with; everybody is told that there is none.
+/// Finds a key and authorizes the caller; every caller learns that a key does not exist.
 fn find(
     request: &Request<'_>,
     state: &State,

@@ -96,7 +96,7 @@ fn changed(mut endpoint: Endpoint, requested: &Map<String, Value>) -> Endpoint {
     if let Some(url) = validation::text(requested, "url") {
         endpoint.url = url;
     }
-    // `region` is the older name.
+    // `region` is the older name of the field.
     for field in ["region", "region_id"] {
         if requested.contains_key(field) {
             endpoint.region_id = validation::text(requested, field);

@@ -1,4 +1,4 @@
-//! Roles given to users and groups: on projects, on domains, on the system.
+//! Grants of roles to users and groups on projects, domains and the system.
 
 use std::collections::BTreeSet;
 
@@ -140,12 +140,12 @@ pub(in super::super) fn remove_on_system(request: &Request<'_>) -> Answer {
     remove(request, &GrantRequest::on_system(request))
 }
 
-/// Which grant it is about.
+/// The grant that a request addresses.
 struct GrantRequest<'a> {
     scope: Scope,
     holder: &'a str,
     kind: ActorType,
-    /// Nothing where all are meant.
+    /// The role; empty in a list request.
     role: &'a str,
 }
 
@@ -164,12 +164,12 @@ impl<'a> GrantRequest<'a> {
         }
     }
 
-    /// The rule's name, which is another one for the system.
+    /// Returns the name of the policy rule, which differs for the system.
     fn rule(&self, usual: &'static str, system: &'static str) -> &'static str {
         if self.scope == Scope::System { system } else { usual }
     }
 
-    /// Whether the caller may, and whether all of it exists.
+    /// Authorizes the caller and checks that the referenced records exist.
     fn check(&self, state: &State, caller: &Subject, rule: &str) -> Result<(), ApiError> {
         let holder_home = match self.kind {
             ActorType::User => state.users.get(self.holder).map(|user| user.domain_id.as_str()),
@@ -199,8 +199,8 @@ impl<'a> GrantRequest<'a> {
         }
     }
 
-    /// Whether the role counts outside of the domain in which it is given: with it, the administrator of a domain would
-    /// make themselves more than that.
+    /// Reports whether the role has effect outside of the domain. A domain administrator could use such a role to
+    /// gain rights elsewhere.
     fn reaches_beyond(&self, state: &State) -> bool {
         let roles = state.with_implied(BTreeSet::from([self.role.to_owned()]));
         let names =

@@ -1,4 +1,4 @@
-//! `/v3/groups`, and who is in them.
+//! `/v3/groups` and their members.
 
 use serde_json::{Value, json};
 
@@ -129,7 +129,7 @@ pub(in super::super) fn add_member(request: &Request<'_>) -> Answer {
     let caller = request.caller()?;
     request.identity.update(|state| {
         let member = membership(request, state, &caller, "add_user_to_group")?;
-        // Whoever is in it already stays in it.
+        // Adding a member again is not an error.
         let _ = state.memberships.put(member);
         Ok(Reply::done())
     })
@@ -144,7 +144,7 @@ pub(in super::super) fn remove_member(request: &Request<'_>) -> Answer {
     })
 }
 
-/// The membership that the path names, if the caller may and both sides of it exist.
+/// Returns the membership in the path, if the caller is authorized and both records exist.
 fn membership(
     request: &Request<'_>,
     state: &State,
@@ -164,7 +164,7 @@ fn not_a_member(member: &Membership) -> ApiError {
     ApiError::not_found(format!("User '{}' not found in group '{}'", member.user, member.group))
 }
 
-/// A group that the caller may do this with. Only those who may are told that there is none.
+/// Finds a group and authorizes the caller. Only an authorized caller learns that a group does not exist.
 fn find(state: &State, id: &str, caller: &Subject, rule: &str) -> Result<Group, ApiError> {
     let Some(group) = state.groups.get(id) else {
         caller.authorize(rule, Target::default())?;

@@ -1,4 +1,4 @@
-//! Issuing a token, and what is told of one.
+//! Issues tokens and renders their documents.
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ use super::super::time::Moment;
 use super::super::token::{self, Subject, TokenRequest};
 use super::catalogue::catalogue;
 
-/// A token for somebody whose identity is beyond doubt, if the scope is theirs to have.
+/// Issues a token for an authenticated user who has roles on the scope.
 pub(in super::super) fn issue(
     identity: &Identity,
     token_request: TokenRequest,
@@ -41,7 +41,7 @@ fn use_trust(identity: &Identity, id: &str) -> Result<(), ApiError> {
     })
 }
 
-/// What is told of a token.
+/// Renders the document of a token.
 pub(in super::super) fn body(state: &State, subject: &Subject, with_catalogue: bool) -> Value {
     let claims = &subject.claims;
     let domain = |id: &str| {

@@ -1,4 +1,4 @@
-//! `POST /v3/auth/tokens`: who is it, and what may they have.
+//! `POST /v3/auth/tokens`: authentication and the choice of the scope.
 
 use super::super::error::ApiError;
 use super::super::records::{AppCredential, Project, Scope, User};
@@ -12,7 +12,7 @@ use super::auth_request::{
 };
 use super::issue::{body, issue};
 
-/// What the proofs of a login amount to.
+/// The result of authentication.
 struct Authenticated {
     user: String,
     methods: Vec<String>,
@@ -40,7 +40,7 @@ pub(in super::super) fn login(request: &Request<'_>) -> Answer {
         issue(request.identity, token_request, request.now).map_err(|api_error| match api_error
             .status
         {
-            // The trustor no longer has what they handed on.
+            // The trustor has lost a delegated role.
             404 if with_trust => ApiError::forbidden(""),
             404 => ApiError::unauthorized(),
             _ => api_error,
@@ -69,7 +69,7 @@ fn authenticate(
             let subject = request.examine(token, 0)?;
             may_be_exchanged(&subject, scope)?;
             let Subject { claims, .. } = subject;
-            // A chain of tokens never lasts longer than its first one.
+            // A token never lasts longer than the token that it was issued for.
             let mut authenticated = Authenticated::new("token", claims.user, claims.expires);
             authenticated
                 .methods
@@ -107,7 +107,7 @@ impl Authenticated {
     }
 }
 
-/// Two proofs have to be about the same user.
+/// Combines two authentication methods, which must be for the same user.
 fn both(one: Authenticated, other: Authenticated) -> Result<Authenticated, ApiError> {
     if one.user != other.user {
         return Err(ApiError::unauthorized());
@@ -130,7 +130,7 @@ fn both(one: Authenticated, other: Authenticated) -> Result<Authenticated, ApiEr
     })
 }
 
-/// What was delegated cannot be turned into something else.
+/// Rejects tokens that cannot be exchanged for others, such as delegated ones.
 fn may_be_exchanged(subject: &Subject, scope: &RequestedScope) -> Result<(), ApiError> {
     if subject.trust.is_some() {
         return Err(ApiError::forbidden(
@@ -210,7 +210,7 @@ fn with_trust(
     })
 }
 
-/// The project that a user works in when they do not say, if they may.
+/// Returns the default project of a user, if the user has a role on it.
 fn default_project(state: &State, user: &str) -> Option<Scope> {
     let id = state.users.get(user)?.default_project_id.as_deref()?;
     let project = state.projects.get(id).filter(|project| state.is_project_active(project))?;

@@ -1,4 +1,4 @@
-//! The handlers, one file per group of routes, and what they share: issuing tokens and showing them.
+//! The handlers, one file per group of routes.
 
 pub(super) mod app_credentials;
 pub(super) mod assignments;

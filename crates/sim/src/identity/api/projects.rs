@@ -51,7 +51,7 @@ pub(in super::super) fn create(request: &Request<'_>) -> Answer {
     let caller = request.caller()?;
     let requested = validation::object(&request.body, "project", FIELDS)?;
     let parent = validation::text(requested, "parent_id");
-    // A project under another one is in the domain of that one.
+    // A child project is in the domain of its parent.
     let parent_domain = parent
         .as_deref()
         .map(|id| request.identity.read(|state| parent_domain(state, id)))
@@ -139,7 +139,7 @@ pub(in super::super) fn delete(request: &Request<'_>) -> Answer {
     Ok(Reply::done())
 }
 
-/// The projects in which a user has a role.
+/// Returns the projects on which a user has a role.
 pub(super) fn of_user(request: &Request<'_>, user: &str) -> Vec<Value> {
     request.identity.read(|state| {
         let projects = state.scopes_of(user).into_iter().filter_map(|scope| match scope {
@@ -163,7 +163,7 @@ fn find(state: &State, id: &str, caller: &Subject, rule: &str) -> Result<Project
     Ok(project.clone())
 }
 
-/// The domain of what a new project is to be under, which may be a domain itself.
+/// Returns the domain of the parent of a new project; the parent may be a domain itself.
 fn parent_domain(state: &State, id: &str) -> Result<String, ApiError> {
     let domain = state.domains.get(id).map(|domain| domain.id.clone());
     let parent = || state.projects.get(id).map(|project| project.domain_id.clone());
@@ -233,7 +233,7 @@ fn show_project(request: &Request<'_>, project: &Project) -> Value {
     request.with_self_link(Value::Object(rendered), "projects", &project.id)
 }
 
-/// A domain, for those who want to see it as a project.
+/// Renders a domain as a project.
 fn show_domain(request: &Request<'_>, domain: &Domain) -> Value {
     let rendered = json!({
         "id": domain.id, "name": domain.name, "domain_id": null, "description": domain.description,

@@ -25,7 +25,7 @@ pub(in super::super) fn list(request: &Request<'_>) -> Answer {
     request.list("regions", rows, &["parent_region_id"])
 }
 
-/// A `PUT` names the region in its path, a `POST` in its body or not at all.
+/// Creates a region. A `PUT` has the id in its path, a `POST` has it in its body or not at all.
 pub(in super::super) fn create(request: &Request<'_>) -> Answer {
     let caller = request.caller()?;
     let requested = validation::object(&request.body, "region", FIELDS)?;
@@ -89,7 +89,7 @@ pub(in super::super) fn update(request: &Request<'_>) -> Answer {
     Ok(Reply::ok(json!({ "region": show_region(request, &region) })))
 }
 
-/// Removes a region with those within it, if nothing is there.
+/// Removes a region with its children, unless endpoints use them.
 pub(in super::super) fn delete(request: &Request<'_>) -> Answer {
     request.caller()?.authorize("delete_region", Target::default())?;
     request.identity.update(|state| {
@@ -108,7 +108,7 @@ pub(in super::super) fn delete(request: &Request<'_>) -> Answer {
     Ok(Reply::done())
 }
 
-/// A region and all that are within it.
+/// Returns a region and its descendants.
 fn family(state: &State, id: &str) -> BTreeSet<String> {
     let mut all = BTreeSet::from([id.to_owned()]);
     loop {

@@ -1,4 +1,4 @@
-//! `/v3/OS-REVOKE/events`: which tokens are void.
+//! `/v3/OS-REVOKE/events`.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! `/v3/roles` and what roles imply.
+//! `/v3/roles` and implied roles.
 
 use std::collections::BTreeMap;
 
@@ -142,7 +142,7 @@ pub(in super::super) fn imply(request: &Request<'_>) -> Answer {
     request.identity.update(|state| {
         let prior = find(state, request.param(0))?;
         let implied = find(state, request.param(1))?;
-        // Whoever may say what roles imply could make themselves an administrator that way.
+        // Otherwise a caller with this right could become an administrator.
         if implied.name == "admin" && implied.domain_id.is_none() {
             return Err(ApiError::refused(format!("{} cannot be an implied roles.", implied.id)));
         }
@@ -166,7 +166,7 @@ pub(super) fn show_role(request: &Request<'_>, role: &Role) -> Value {
     request.with_self_link(plain(role), "roles", &role.id)
 }
 
-/// A role without a link, as it is shown within other things.
+/// Renders a role without links, for use in other documents.
 pub(super) fn plain(role: &Role) -> Value {
     json!({
         "id": role.id, "name": role.name, "domain_id": role.domain_id,

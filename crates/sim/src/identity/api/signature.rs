@@ -1,5 +1,5 @@
-//! AWS's signatures, versions 0, 1, 2 and 4, of a request that a service describes: its host, verb, path, parameters, headers
-//! and the hash of its body.
+//! AWS signatures, versions 0, 1, 2 and 4, of a described request: its host, method, path, parameters, headers and
+//! the hash of its body.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::super::secret::{hmac, hmac_sha1, same, sha256_hex};
 
-/// Whether the signature of the described request was made with this secret.
+/// Reports whether the described request was signed with this secret.
 pub(super) fn is_valid(secret: &str, described: &Value) -> bool {
     let Some(signature) = described["signature"].as_str() else { return false };
     let matches = |expected: Option<String>| {
@@ -28,21 +28,21 @@ pub(super) fn is_valid(secret: &str, described: &Value) -> bool {
     }
 }
 
-/// A header that was signed, whatever the case of its name.
+/// Returns a header, ignoring the case of its name.
 fn header<'a>(headers: &'a Value, name: &str) -> &'a Value {
     let headers = headers.as_object().into_iter().flatten();
     let found = headers.into_iter().find(|(key, _)| key.trim().eq_ignore_ascii_case(name));
     found.map_or(&Value::Null, |(_, value)| value)
 }
 
-/// What is done, and when: nothing else is signed.
+/// Version 0 signs the action and the timestamp only.
 fn version_0(secret: &str, described: &Value) -> Option<String> {
     let part = |name: &str| described["params"][name].as_str();
     let text = format!("{}{}", part("Action")?, part("Timestamp")?);
     Some(STANDARD.encode(hmac_sha1(secret.as_bytes(), text.as_bytes())))
 }
 
-/// All parameters, by their names in whatever case, one behind the other.
+/// Version 1 signs all parameters, sorted by name without regard to case.
 fn version_1(secret: &str, described: &Value) -> Option<String> {
     let mut pairs: Vec<(&String, &Value)> = described["params"].as_object()?.iter().collect();
     pairs.sort_by_key(|(name, _)| name.to_lowercase());
@@ -63,7 +63,7 @@ fn version_4(secret: &str, described: &Value) -> Option<String> {
     let none = Map::new();
     let params = described["params"].as_object().unwrap_or(&none);
     let headers = &described["headers"];
-    // Keystone looks for these two as they are written here, and for no others.
+    // Keystone looks for these two headers in exactly this spelling.
     let authorization = headers["Authorization"].as_str();
     let (credential, signed) = match authorization {
         Some(line) if line.starts_with("AWS4-HMAC-SHA256") => {
@@ -85,7 +85,7 @@ fn version_4(secret: &str, described: &Value) -> Option<String> {
         return None;
     }
     let verb = described["verb"].as_str()?.to_uppercase();
-    // The parameters of a POST are in its body, which is hashed.
+    // The parameters of a POST are in its body, whose hash is signed.
     let query = if verb == "POST" { String::new() } else { query(params) };
     let (path, body) = (described["path"].as_str()?, described["body_hash"].as_str()?);
     let lines = signed
@@ -101,13 +101,13 @@ fn version_4(secret: &str, described: &Value) -> Option<String> {
     Some(hex::encode(&tag))
 }
 
-/// What stands in a line after the word, up to a comma.
+/// Returns the text after a word, up to a comma.
 fn between<'a>(line: &'a str, word: &str) -> Option<&'a str> {
     let (_, after) = line.split_once(word)?;
     after.split(',').next().map(str::trim)
 }
 
-/// The parameters, sorted and escaped.
+/// Returns the canonical query string.
 fn query(params: &Map<String, Value>) -> String {
     let mut pairs: Vec<(&String, &Value)> = params.iter().collect();
     pairs.sort_by_key(|(name, _)| name.as_str());
@@ -116,7 +116,7 @@ fn query(params: &Map<String, Value>) -> String {
     pairs.collect::<Vec<_>>().join("&")
 }
 
-/// A parameter as text.
+/// Formats a parameter as text.
 fn printed(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -154,7 +154,7 @@ mod tests {
         assert!(!is_valid("other", &described));
     }
 
-    /// As Keystone's own library signs these.
+    /// Keystone's own library creates the same signatures.
     #[test]
     fn versions_0_and_1_are_as_the_library_signs() {
         let params = |version: &str| {

@@ -1,4 +1,4 @@
-//! `/v3/auth`: tokens that exist, and what their holder can reach.
+//! `/v3/auth`: validation and revocation of tokens, and the scopes that a user can choose.
 
 use serde_json::{Value, json};
 
@@ -11,13 +11,14 @@ use super::catalogue::catalogue;
 use super::issue::body;
 use super::{domains, projects};
 
-/// An expired token is still shown for so many seconds to a service that asks for it: work may take longer than a token lasts.
+/// The time in seconds for which a service can still validate an expired token, because work may take longer than a
+/// token lasts.
 const GRACE_SECS: u64 = 48 * 3600;
 
 pub(in super::super) fn validate(request: &Request<'_>) -> Answer {
     let caller = request.caller()?;
     let (token, subject) = subject(request, request.has_flag("allow_expired"))?;
-    // A token is its holder's: of the one who logged in, not of the one they act for.
+    // A token belongs to the user who logged in, not to the user on whose behalf it acts.
     let target = Target { users: &[&subject.claims.user], ..Target::default() };
     caller.authorize("validate_token", target)?;
     let document =

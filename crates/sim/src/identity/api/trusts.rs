@@ -1,4 +1,4 @@
-//! `/v3/OS-TRUST/trusts`: one user lets another act for them.
+//! `/v3/OS-TRUST/trusts`.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ const FIELDS: &[Field] = &[
     ("roles", FieldType::Objects, false),
 ];
 
-/// A trust can be handed on so many times.
+/// The maximal length of a chain of redelegated trusts.
 const MAX_REDELEGATIONS: u64 = 3;
 
 pub(in super::super) fn list(request: &Request<'_>) -> Answer {
@@ -95,7 +95,7 @@ pub(in super::super) fn show(request: &Request<'_>) -> Answer {
     Ok(Reply::ok(json!({ "trust": rendered })))
 }
 
-/// Removes a trust and those that were made of it.
+/// Removes a trust and the trusts that were redelegated from it.
 pub(in super::super) fn delete(request: &Request<'_>) -> Answer {
     let trust = find(request, "delete_trust")?;
     request.identity.update(|state| {
@@ -127,10 +127,10 @@ pub(in super::super) fn role(request: &Request<'_>) -> Answer {
     })
 }
 
-/// Whoever logged in with something narrower than themselves must not widen it by way of a trust.
+/// Rejects delegated tokens, which must not gain rights through a trust.
 ///
-/// An EC2 key or an unrestricted application credential could be used to make a trust with every Keystone before
-/// release 30, and orchestration behind such a login needs it; see `Settings::delegated_trusts`.
+/// Before release 30, Keystone accepted EC2 keys and unrestricted application credentials here, and orchestration
+/// depends on it for such logins; see `IdentityOptions::delegated_trusts`.
 fn primary(request: &Request<'_>, caller: &Subject) -> Result<(), ApiError> {
     let restricted = caller.app_credential.as_ref().map(|own| own.unrestricted != Some(true));
     let by_key = caller.claims.methods.iter().any(|method| method == "ec2credential");
@@ -149,7 +149,7 @@ fn lives(trust: &Trust, now: Moment) -> bool {
     trust.expires_at.is_none_or(|end| end > now)
 }
 
-/// A trust that the caller may do this with; everybody is told that there is none.
+/// Finds a trust and authorizes the caller; every caller learns that a trust does not exist.
 fn find(request: &Request<'_>, rule: &str) -> Result<Trust, ApiError> {
     let caller = request.caller()?;
     primary(request, &caller)?;
@@ -163,7 +163,7 @@ fn find(request: &Request<'_>, rule: &str) -> Result<Trust, ApiError> {
     Ok(trust)
 }
 
-/// The roles that are handed on; the trustor has to have them.
+/// Returns the roles to delegate, all of which the trustor must have.
 fn roles(
     state: &State,
     trust: &Trust,
@@ -209,7 +209,7 @@ fn redelegations(requested: &Map<String, Value>) -> Result<u64, ApiError> {
     }
 }
 
-/// A trust made with a trust: never more than that one allows.
+/// Limits a redelegated trust to the rights of its source.
 fn redelegate(state: &State, source: &Trust, trust: &mut Trust) -> Result<(), ApiError> {
     let all = state.with_implied(source.roles.iter().cloned().collect::<BTreeSet<_>>());
     let longer = source.expires_at.is_some_and(|end| trust.expires_at.is_none_or(|own| own > end));

@@ -34,7 +34,7 @@ const FIELDS: &[Field] = &[
     ("password", FieldType::Note, false),
 ];
 
-/// The fields of a request that are not just kept.
+/// The fields of a request that are not stored in `extra`.
 const KNOWN: &[&str] =
     &["default_project_id", "domain_id", "enabled", "id", "links", "name", "options", "password"];
 
@@ -95,7 +95,7 @@ pub(in super::super) fn update(request: &Request<'_>) -> Answer {
     request.identity.read(|state| find(state, request.param(0), &caller, "update_user"))?;
     let fields: Vec<Field> = FIELDS.iter().map(|(name, kind, _)| (*name, *kind, false)).collect();
     let requested = validation::non_empty_object(&request.body, "user", &fields)?;
-    // Hashing takes its time: nobody has to wait for it.
+    // The hash is computed before the lock is taken, because it is slow.
     let password = match requested.get("password") {
         None => None,
         Some(password) => Some(password.as_str().map(secret::hash_password).transpose()?),
@@ -125,7 +125,7 @@ pub(in super::super) fn delete(request: &Request<'_>) -> Answer {
     Ok(Reply::done())
 }
 
-/// Whoever knows the old password may set a new one; no token is asked for.
+/// Changes a password. The old password is required, but no token.
 pub(in super::super) fn change_password(request: &Request<'_>) -> Answer {
     let fields =
         [("original_password", FieldType::Text, true), ("password", FieldType::Text, true)];
@@ -168,7 +168,7 @@ pub(in super::super) fn groups(request: &Request<'_>) -> Answer {
     request.list("groups", rows, &["name"])
 }
 
-/// The domain that something new belongs to when the request does not say.
+/// Returns the domain of a new record: the requested one, or that of the caller.
 pub(super) fn home_domain(caller: &Subject, requested: &Map<String, Value>) -> String {
     let requested_domain = validation::text(requested, "domain_id");
     let own = || match (caller.scope_domain(), &caller.project) {
@@ -179,7 +179,7 @@ pub(super) fn home_domain(caller: &Subject, requested: &Map<String, Value>) -> S
     requested_domain.unwrap_or_else(own)
 }
 
-/// The options with those of the request; null takes one away.
+/// Merges the options of a request; null removes an option.
 pub(super) fn set_options(
     mut options: Map<String, Value>,
     requested: &Map<String, Value>,
@@ -194,7 +194,7 @@ pub(super) fn set_options(
     options
 }
 
-/// A user that the caller may do this with. Only those who may are told that there is none.
+/// Finds a user and authorizes the caller. Only an authorized caller learns that a user does not exist.
 fn find(state: &State, id: &str, caller: &Subject, rule: &str) -> Result<User, ApiError> {
     let Some(user) = state.users.get(id) else {
         caller.authorize(rule, Target::default())?;
@@ -207,7 +207,7 @@ fn find(state: &State, id: &str, caller: &Subject, rule: &str) -> Result<User, A
     Ok(user.clone())
 }
 
-/// The users to look at: one at most, if the query names it.
+/// Returns the users that may match the query; at most one if it has a domain and a name.
 fn candidates<'a>(request: &Request<'_>, state: &'a State) -> Vec<&'a User> {
     match (request.query("domain_id"), request.query("name")) {
         (Some(domain), Some(name)) => state.users.named(domain, name).into_iter().collect(),

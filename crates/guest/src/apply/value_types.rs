@@ -1,11 +1,11 @@
-//! What values may be made of that scripts ask for.
+//! The types of values that scripts can request.
 
-use crate::problem::{Problem, Result};
+use crate::error::{GuestError, Result};
 
 /// Checks a value against a type.
-pub(crate) fn check(kind: &str, value: &str) -> Result<()> {
+pub(crate) fn check(type_name: &str, value: &str) -> Result<()> {
     let word = |it: char| it.is_ascii_alphanumeric() || it == '_';
-    let fits = match kind {
+    let fits = match type_name {
         "raw" => true,
         "int" => !value.is_empty() && value.chars().all(|it| it.is_ascii_digit()),
         "default" => value.chars().all(word),
@@ -15,11 +15,11 @@ pub(crate) fn check(kind: &str, value: &str) -> Result<()> {
             value.contains("://") && value.chars().all(|it| word(it) || "/:@.-?=&%+,".contains(it))
         }
         "swiftdevices" => value.chars().all(|it| word(it) || "/.:,-%+()[]".contains(it)),
-        _ => return Err(Problem::new(format!("there is no type {kind:?}"))),
+        _ => return Err(GuestError::new(format!("unknown type {type_name:?}"))),
     };
     if fits {
         Ok(())
     } else {
-        Err(Problem::new(format!("cannot interpret value {value:?} as type {kind}")))
+        Err(GuestError::new(format!("cannot interpret value {value:?} as type {type_name}")))
     }
 }

@@ -1,4 +1,4 @@
-//! A cloud with a clock that stands still, and short words to ask it.
+//! A cloud with a clock that stands still, and short functions to call it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -15,7 +15,7 @@ use tower::ServiceExt;
 /// 2026-11-16 08:00 UTC.
 const MORNING: i64 = 1_794_816_000;
 
-pub struct World {
+pub struct TestCloud {
     pub cloud: Cloud,
     pub identity: Arc<Identity>,
     router: Router,
@@ -25,7 +25,7 @@ pub struct World {
     admin: String,
 }
 
-/// What was answered.
+/// A reply.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -34,16 +34,16 @@ pub struct Answer {
     pub text: String,
 }
 
-impl World {
-    /// A cloud in which everything takes ten seconds.
-    pub fn new() -> World {
-        World::with(|_| {})
+impl TestCloud {
+    /// Returns a cloud in which every build takes ten seconds.
+    pub fn new() -> TestCloud {
+        TestCloud::with(|_| {})
     }
 
-    pub fn with(set: impl Fn(&mut Options)) -> World {
+    pub fn with(set: impl Fn(&mut Options)) -> TestCloud {
         let hand = Arc::new(AtomicI64::new(MORNING * 1_000_000));
-        let told = Arc::clone(&hand);
-        let clock = Clock::new(move || told.load(Ordering::SeqCst));
+        let time = Arc::clone(&hand);
+        let clock = Clock::new(move || time.load(Ordering::SeqCst));
         let seed = Seed::new("http://cloud.example:5000")
             .services(Cloud::catalogue("http://cloud.example"));
         let identity =
@@ -55,7 +55,7 @@ impl World {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let token = |user, project| identity.login(user, project).unwrap().id;
         let (demo, admin) = (token("demo", "demo"), token("admin", "admin"));
-        World { router: cloud.router(), cloud, identity, clock: hand, runtime, demo, admin }
+        TestCloud { router: cloud.router(), cloud, identity, clock: hand, runtime, demo, admin }
     }
 
     pub fn later(&self, seconds: i64) {
@@ -66,7 +66,7 @@ impl World {
         kiln_sim::identity::project_id("demo")
     }
 
-    /// What is answered, or nothing if the connection breaks.
+    /// Sends a request; `None` if the connection breaks.
     pub fn send(&self, request: Request<Body>) -> Option<Answer> {
         self.runtime.block_on(async {
             let response = self.router.clone().oneshot(request).await.unwrap();
@@ -111,7 +111,7 @@ impl World {
         self.send(request.body(body).unwrap())
     }
 
-    /// As the user `demo`: the method and path in one word, `GET /network/v2.0/ports`.
+    /// Sends a request as the user `demo`; method and path are one text, `GET /network/v2.0/ports`.
     #[track_caller]
     pub fn demo(&self, what: &str, body: Value) -> Answer {
         self.as_whom(&self.demo, what, body)
@@ -127,7 +127,7 @@ impl World {
         self.demo(&format!("GET {path}"), Value::Null).has(200).body
     }
 
-    /// As the user `demo`, with headers.
+    /// Sends a request as the user `demo`, with headers.
     #[track_caller]
     pub fn demo_with(&self, what: &str, headers: &[(&str, &str)], body: Value) -> Answer {
         let (method, path) = what.split_once(' ').unwrap();
@@ -148,7 +148,7 @@ impl World {
         self.ask(token, method, path, body).expect("an answer")
     }
 
-    /// The id of what was made.
+    /// Creates an object and returns its id.
     #[track_caller]
     pub fn make(&self, path: &str, one: &str, fields: Value) -> String {
         let answer = self.demo(&format!("POST {path}"), json!({ one: fields }));
@@ -159,7 +159,7 @@ impl World {
             .to_owned()
     }
 
-    /// How many objects there are in a collection.
+    /// Returns the number of objects in a collection.
     pub fn count(&self, collection: &str) -> u64 {
         let all = self.admin("GET /sim/objects", Value::Null).has(200).body;
         all["objects"][collection]["count"].as_u64().unwrap_or_default()
@@ -174,7 +174,7 @@ impl Answer {
         self
     }
 
-    /// Asserts a refusal by the network service: status, name of the exception, sentence.
+    /// Asserts an error of the network service: status, name of the exception, message.
     #[track_caller]
     pub fn neutron(self, status: u16, kind: &str, message: &str) {
         assert_eq!(self.body["NeutronError"]["message"], message, "{}", self.text);

@@ -1,4 +1,4 @@
-"""Where everything is: folders, ports, names. Nothing here does anything."""
+"""Directories, ports and names."""
 import os
 from pathlib import Path
 
@@ -13,7 +13,7 @@ CLOUDS = STATE / "clouds.yaml"
 
 HOST = "127.0.0.1"
 REGION = "RegionOne"
-# Everything is private and gone with the state: the passwords guard nothing.
+# All services are local and temporary, so the passwords protect nothing.
 PASSWORD = "kiln"
 HYPERVISORS = ("compute-1", "compute-2")
 
@@ -27,22 +27,22 @@ PORTS = {
 
 
 def url(name, path=""):
-    """The address of a service."""
+    """Return the URL of a service."""
     return f"http://{HOST}:{PORTS[name]}{path}"
 
 
 def database(name):
-    """A database, as SQLAlchemy wants it."""
+    """Return the SQLAlchemy URL of a database."""
     return f"mysql+pymysql://kiln:{PASSWORD}@{HOST}:{PORTS['mariadb']}/{name}"
 
 
 BROKER = f"rabbit://guest:guest@{HOST}:{PORTS['rabbitmq']}/"
 
 
-class Trouble(Exception):
-    """Something that whoever runs this should read."""
+class SetupError(Exception):
+    """An error message for the user."""
 
 
-def say(text):
-    """Tells how far it is."""
+def report(text):
+    """Print the progress."""
     print(f"openstack: {text}", flush=True)

@@ -1,4 +1,4 @@
-//! An identity service with a clock that stands still, and short words to ask it.
+//! An identity service with a clock that stands still, and short functions to call it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ pub const BASE: &str = "http://identity.example:5000";
 /// 2026-11-16 08:00 UTC.
 pub const MORNING: i64 = 1_794_816_000;
 
-pub struct World {
+pub struct TestIdentity {
     pub identity: Arc<Identity>,
     router: Router,
     clock: Arc<AtomicI64>,
     runtime: tokio::runtime::Runtime,
 }
 
-/// What was answered.
+/// A reply.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -41,19 +41,19 @@ pub fn seed() -> Seed {
     seed
 }
 
-impl World {
-    pub fn new() -> World {
-        World::open(None, |_| {}).unwrap()
+impl TestIdentity {
+    pub fn new() -> TestIdentity {
+        TestIdentity::open(None, |_| {}).unwrap()
     }
 
-    pub fn with(set: impl Fn(&mut IdentityOptions)) -> World {
-        World::open(None, set).unwrap()
+    pub fn with(set: impl Fn(&mut IdentityOptions)) -> TestIdentity {
+        TestIdentity::open(None, set).unwrap()
     }
 
     pub fn open(
         path: Option<&Path>,
         set: impl Fn(&mut IdentityOptions),
-    ) -> Result<World, OpenError> {
+    ) -> Result<TestIdentity, OpenError> {
         let clock = Arc::new(AtomicI64::new(MORNING * 1_000_000));
         let hand = Arc::clone(&clock);
         let mut settings =
@@ -61,7 +61,7 @@ impl World {
         set(&mut settings);
         let identity = Arc::new(Identity::open(path, settings)?);
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        Ok(World { router: router(Arc::clone(&identity)), identity, clock, runtime })
+        Ok(TestIdentity { router: router(Arc::clone(&identity)), identity, clock, runtime })
     }
 
     pub fn later(&self, seconds: i64) {
@@ -79,12 +79,12 @@ impl World {
         })
     }
 
-    /// Asks with a token (none if it is empty) and a body (none if it is null).
+    /// Sends a request with a token (none if it is empty) and a body (none if it is null).
     pub fn ask(&self, method: &str, path: &str, token: &str, body: Value) -> Answer {
         self.ask_about(method, path, token, "", body)
     }
 
-    /// Asks about another token.
+    /// Sends a request about another token.
     pub fn ask_about(
         &self,
         method: &str,
@@ -163,7 +163,7 @@ impl World {
         found.text_at("/roles/0/id")
     }
 
-    /// A user with a role in the project demo.
+    /// Creates a user with a role in the project demo.
     pub fn user(&self, name: &str, role: &str) -> String {
         let admin = self.admin();
         let user = json!({ "user": { "name": name, "password": name } });
@@ -188,7 +188,7 @@ impl Answer {
         self
     }
 
-    /// Asserts a refusal and its sentence.
+    /// Asserts an error and its message.
     #[track_caller]
     pub fn says(self, status: u16, message: &str) -> Answer {
         assert_eq!(self.body["error"]["message"], message);
@@ -208,7 +208,7 @@ impl Answer {
         text.unwrap_or_else(|| panic!("nothing at {pointer}: {}", self.text)).to_owned()
     }
 
-    /// What one field says in every row of a list.
+    /// Returns one field of every row of a list.
     #[track_caller]
     pub fn column(&self, list: &str, field: &str) -> Vec<String> {
         let rows = self.body[list].as_array().unwrap_or_else(|| panic!("no {list}: {}", self.text));
@@ -227,7 +227,7 @@ pub fn forbidden(rule: &str) -> String {
     format!("You are not authorized to perform the requested action: {rule}.")
 }
 
-/// A login with a password, for a user of the domain default; no scope if that is null.
+/// Builds a login with a password for a user of the domain default; a null scope is left out.
 pub fn password(user: &str, password: &str, scope: Value) -> Value {
     let user = json!({ "name": user, "domain": { "id": "default" }, "password": password });
     by_user(user, scope)
