@@ -12,6 +12,10 @@ mod bench_scale;
 mod bench_servers;
 mod bench_store;
 mod facts;
+#[cfg(test)]
+mod licences;
+#[cfg(test)]
+mod names;
 mod scaffold;
 
 use std::process::ExitCode;

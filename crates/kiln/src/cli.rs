@@ -36,6 +36,7 @@ pub(crate) enum KilnCommand {
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(Explain),
     /// Run the service and a simulated cloud in one process, for evaluation and development
+    #[cfg(feature = "dev")]
     #[command(after_help = DEV_EXAMPLES)]
     Dev(Dev),
     /// Run the API and the engine
@@ -84,6 +85,7 @@ pub(crate) struct Database {
 }
 
 /// Arguments of `kiln dev`.
+#[cfg(feature = "dev")]
 #[derive(Debug, Args)]
 pub(crate) struct Dev {
     /// Template of a stack to create at startup: a path, a file:// URL, or - for standard input
@@ -446,6 +448,7 @@ $ is the data itself.
 
 Exit status: 0 a result was printed, 1 the query or its data is wrong, 2 it could not be tried.";
 
+#[cfg(feature = "dev")]
 const DEV_EXAMPLES: &str = "\
 Examples:
   kiln dev examples/first.yaml

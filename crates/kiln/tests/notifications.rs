@@ -77,20 +77,17 @@ fn line(message: &Value) -> String {
     format!("{name} {}{capacity}", event.trim_start_matches("orchestration."))
 }
 
-const GROUP: &str = r"
+const GROUP: &str = concat!(
+    r"
 heat_template_version: 2021-04-16
 description: a group
 resources:
   group:
     type: OS::Heat::AutoScalingGroup
     properties: {min_size: 1, max_size: 3, resource: {type: OS::Heat::TestResource}}
-  up:
-    type: OS::Heat::ScalingPolicy
-    properties:
-      adjustment_type: change_in_capacity
-      scaling_adjustment: 1
-      auto_scaling_group_id: {get_resource: group}
-";
+",
+    include_str!("samples/scaling_policy.yaml"),
+);
 
 const FAILING: &str = "heat_template_version: 2021-04-16\n\
     resources: {r: {type: OS::Heat::TestResource, properties: {fail: true}}}\n";
@@ -141,7 +138,7 @@ fn the_log_has_a_line_for_each() {
     let place = Place::with(&[("kiln.conf", config)]);
     let mut served = Served::start_with(&place, "kiln.conf", Stdio::piped());
     let log = BufReader::new(served.log().expect("its log")).lines();
-    let is_notification = |line: &String| line.contains(" notification: ");
+    let is_notification = |line: &String| line.contains("\"message_id\"");
     let mut log = log.map(|line| line.expect("a line")).filter(is_notification);
     make(&served.address(), "web", PLAIN);
     for event in ["orchestration.stack.create.start", "orchestration.stack.create.end"] {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// A successful response.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct ApiAnswer {
     /// The body; null if it was empty or not JSON.
     pub(crate) body: Value,
     /// The HTTP status.
@@ -28,7 +28,7 @@ pub(super) struct Received {
 }
 
 /// Turns a response with an error status into a problem.
-pub(super) fn judged(received: Received, verbosity: Verbosity) -> Result<Answer> {
+pub(super) fn judged(received: Received, verbosity: Verbosity) -> Result<ApiAnswer> {
     let Received { status, body, location, id, text } = received;
     if status == StatusCode::MULTIPLE_CHOICES {
         return Err(ClientError::new("Requested version of Heat API is not available.").next(
@@ -36,7 +36,7 @@ pub(super) fn judged(received: Received, verbosity: Verbosity) -> Result<Answer>
         ));
     }
     if status.as_u16() < 400 {
-        return Ok(Answer { status, body, location });
+        return Ok(ApiAnswer { status, body, location });
     }
     let mut problem = refused(status, &body, id.as_deref(), &text);
     // Services with debugging switched on send a traceback.

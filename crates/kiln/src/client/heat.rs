@@ -1,7 +1,7 @@
 //! The calls of the orchestration API.
 
 use super::error::{ClientError, OrNotFound, Result};
-use super::session::{ApiRequest, Session, below_stacks, no_location};
+use super::session::{ApiRequest, HeatSession, below_stacks, no_location};
 use kiln_template::files::url::{SEGMENT, percent_encode};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ pub(crate) type Query = Vec<(String, String)>;
 
 /// The orchestration service of a cloud.
 pub(crate) struct HeatApi {
-    pub(crate) session: Session,
+    pub(crate) session: HeatSession,
 }
 
 /// A stack by name and id, as paths have it: `web/8f1f0a52-…`.

@@ -4,11 +4,11 @@ use super::answer::{refused_login, without_secrets};
 use super::auth_method::{AuthMethod, Credentials, KeystoneLogin, by_token};
 use super::error::{ClientError, ClientErrorKind, Result};
 use super::secret::Secret;
-use super::session::{Session, bytes, endpoint_of};
+use super::session::{HeatSession, bytes, endpoint_of};
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 
-impl Session {
+impl HeatSession {
     /// Gets a token if one is needed; returns the endpoint.
     pub(super) async fn log_in(&self) -> Result<String> {
         let login = match &self.settings.auth_method {

@@ -35,7 +35,7 @@ use console::Console;
 use environment::ProcessEnvironment;
 use error::{Advice, ClientError, ClientErrorKind, Result};
 use heat::HeatApi;
-use session::Session;
+use session::HeatSession;
 use settings::SessionSettings;
 use std::cell::Cell;
 use std::ffi::{OsStr, OsString};
@@ -144,7 +144,7 @@ async fn execute(
     for (name, question) in auth_method::missing_secrets(&values) {
         values.extend(prompt::hidden(question).await?.map(|answer| (name.to_owned(), answer)));
     }
-    let session = Session::open(SessionSettings::from_values(&values)?, connection).await?;
+    let session = HeatSession::open(SessionSettings::from_values(&values)?, connection).await?;
     let console = Console::new(streams, &environment);
     let mut client = Client { heat: HeatApi { session }, console, watching };
     let ended = match command {

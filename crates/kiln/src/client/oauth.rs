@@ -6,7 +6,7 @@ use super::answer::without_secrets;
 use super::auth_method::{Getter, missing};
 use super::error::{ClientError, ClientErrorKind, Result};
 use super::secret::Secret;
-use super::session::Session;
+use super::session::HeatSession;
 use serde_json::Value;
 use std::time::Duration;
 
@@ -111,7 +111,7 @@ impl OAuthGrant {
     }
 
     /// Gets the token.
-    pub(crate) async fn token(&self, session: &Session) -> Result<Secret> {
+    pub(crate) async fn token(&self, session: &HeatSession) -> Result<Secret> {
         match self {
             OAuthGrant::Given(token) => Ok(token.clone()),
             OAuthGrant::Asked(request) => request.token(session).await,
@@ -120,7 +120,7 @@ impl OAuthGrant {
 }
 
 impl TokenRequest {
-    async fn token(&self, session: &Session) -> Result<Secret> {
+    async fn token(&self, session: &HeatSession) -> Result<Secret> {
         let document = match &self.endpoint {
             TokenEndpoint::Told(url) => session.document(url).await?,
             TokenEndpoint::Known(_) => Value::Null,
@@ -144,14 +144,19 @@ impl TokenRequest {
     }
 
     /// Sends a token request; an error response becomes a problem.
-    async fn ask(&self, session: &Session, url: &str, form: &[(&str, Secret)]) -> Result<Value> {
+    async fn ask(
+        &self,
+        session: &HeatSession,
+        url: &str,
+        form: &[(&str, Secret)],
+    ) -> Result<Value> {
         let (status, answer) = self.send(session, url, form).await?;
         if (200..300).contains(&status) { Ok(answer) } else { Err(refused(url, status, &answer)) }
     }
 
     async fn send(
         &self,
-        session: &Session,
+        session: &HeatSession,
         url: &str,
         form: &[(&str, Secret)],
     ) -> Result<(u16, Value)> {
@@ -166,7 +171,7 @@ impl TokenRequest {
     /// Runs the device flow: waits until the user has agreed in a browser.
     async fn agreed(
         &self,
-        session: &Session,
+        session: &HeatSession,
         place: &str,
         url: &str,
         mut form: Vec<(&str, Secret)>,

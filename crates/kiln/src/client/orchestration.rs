@@ -56,7 +56,7 @@ pub(crate) enum TemplateCommand {
 #[derive(Debug, Subcommand)]
 pub(crate) enum VersionCommand {
     /// List the template versions that the service supports
-    List(PlainList),
+    List(UnfilteredList),
 }
 
 /// `kiln orchestration template function`.
@@ -87,7 +87,7 @@ pub(crate) enum TypeCommand {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServiceCommand {
     /// List the engines (administrators only)
-    List(PlainList),
+    List(UnfilteredList),
 }
 
 /// `kiln orchestration build`.
@@ -99,7 +99,7 @@ pub(crate) enum BuildCommand {
 
 /// Arguments of a list without filters.
 #[derive(Debug, Args)]
-pub(crate) struct PlainList {
+pub(crate) struct UnfilteredList {
     #[command(flatten)]
     output_format: ListArgs,
 }
@@ -193,7 +193,7 @@ pub(crate) async fn run(
             validate.run(client).await
         }
         OrchestrationCommand::Template(TemplateCommand::Version(VersionCommand::List(
-            PlainList { output_format },
+            UnfilteredList { output_format },
         ))) => {
             let answer = client.heat.get("/template_versions", Query::new()).await?;
             client.console.list(versions(&list(&answer, "template_versions")), &output_format)
@@ -209,7 +209,7 @@ pub(crate) async fn run(
         OrchestrationCommand::Resource(ResourceCommand::Type(TypeCommand::Show(show))) => {
             show.run(client).await
         }
-        OrchestrationCommand::Service(ServiceCommand::List(PlainList { output_format })) => {
+        OrchestrationCommand::Service(ServiceCommand::List(UnfilteredList { output_format })) => {
             let columns = [
                 ("Hostname", "hostname"),
                 ("Binary", "binary"),

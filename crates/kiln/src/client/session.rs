@@ -3,7 +3,7 @@
 //! An expired token is replaced once. Secrets are never logged, and the token is only sent
 //! to the endpoint.
 
-use super::answer::{Answer, Received, judged, lost, told_status, without_secrets};
+use super::answer::{ApiAnswer, Received, judged, lost, told_status, without_secrets};
 use super::auth_method::AuthMethod;
 use super::connection::{Connection, Verbosity};
 use super::error::{ClientError, ClientErrorKind, Result};
@@ -25,7 +25,7 @@ const STREAM: &str = "text/event-stream";
 const MAX_HOPS: usize = 5;
 
 /// A session with the orchestration service of a cloud.
-pub(crate) struct Session {
+pub(crate) struct HeatSession {
     pub(super) http: Client,
     pub(super) settings: SessionSettings,
     /// The endpoint, without a slash at its end.
@@ -51,12 +51,12 @@ pub(crate) struct ApiRequest {
     pub(crate) body: Option<String>,
 }
 
-impl Session {
+impl HeatSession {
     /// Logs in and finds the endpoint.
     pub(crate) async fn open(
         settings: SessionSettings,
         connection: &Connection,
-    ) -> Result<Session> {
+    ) -> Result<HeatSession> {
         let http = client(&settings.transport)?;
         let log = connection.log_file.as_deref().map(|path| {
             let file = File::options().append(true).create(true).open(path);
@@ -65,7 +65,7 @@ impl Session {
                     .next("Choose another file with --log-file.")
             })
         });
-        let session = Session {
+        let session = HeatSession {
             http,
             settings,
             endpoint: String::new(),
@@ -76,11 +76,11 @@ impl Session {
             took: RefCell::default(),
         };
         let endpoint = session.log_in().await?;
-        Ok(Session { endpoint: endpoint.trim_end_matches('/').to_owned(), ..session })
+        Ok(HeatSession { endpoint: endpoint.trim_end_matches('/').to_owned(), ..session })
     }
 
     /// Sends a request and follows redirects with the same method and body.
-    pub(crate) async fn send(&self, request: &ApiRequest) -> Result<Answer> {
+    pub(crate) async fn send(&self, request: &ApiRequest) -> Result<ApiAnswer> {
         let mut url = format!("{}{}", self.endpoint, request.path);
         let mut query = request.query.as_slice();
         for _ in 0..MAX_HOPS {
@@ -98,7 +98,7 @@ impl Session {
     }
 
     /// Sends a request without following redirects.
-    pub(crate) async fn send_once(&self, request: &ApiRequest) -> Result<Answer> {
+    pub(crate) async fn send_once(&self, request: &ApiRequest) -> Result<ApiAnswer> {
         let url = format!("{}{}", self.endpoint, request.path);
         self.ask(request, &url, &request.query).await
     }
@@ -211,7 +211,7 @@ impl Session {
         request: &ApiRequest,
         url: &str,
         query: &[(String, String)],
-    ) -> Result<Answer> {
+    ) -> Result<ApiAnswer> {
         let answer = self.ask_once(request, url, query).await?;
         if answer.status != StatusCode::UNAUTHORIZED
             || matches!(self.settings.auth_method, AuthMethod::Direct { .. })

@@ -4,7 +4,7 @@
 //! from this machine or over HTTP, and builds the request body.
 
 use super::error::{ClientError, Result};
-use super::session::Session;
+use super::session::HeatSession;
 use crate::load::disk::Disk;
 use crate::load::working_directory;
 use clap::Args;
@@ -55,7 +55,7 @@ pub(crate) struct Upload {
 impl Upload {
     /// Reads a template, if one is given, with its files, environments and parameters.
     pub(crate) async fn gather(
-        session: &Session,
+        session: &HeatSession,
         template: Option<&str>,
         given: &UploadArgs,
     ) -> Result<Upload> {
@@ -129,7 +129,7 @@ impl Upload {
 }
 
 /// Reads a file that the command line names.
-pub(crate) async fn text_of(session: &Session, typed: &str) -> Result<(String, String)> {
+pub(crate) async fn text_of(session: &HeatSession, typed: &str) -> Result<(String, String)> {
     let here =
         working_directory().map_err(|_| ClientError::new("the working directory is unknown"))?;
     let url = url::from_path(&here, typed);
@@ -170,7 +170,7 @@ impl FetchedFiles {
     }
 
     /// Reads a file or URL that the command line names.
-    async fn open(&mut self, session: &Session, url: &str) -> Result<()> {
+    async fn open(&mut self, session: &HeatSession, url: &str) -> Result<()> {
         if is_http(url) {
             let bytes = session.fetch(url, false).await?;
             self.fetched.insert(url.to_owned(), Ok(bytes));
@@ -180,7 +180,7 @@ impl FetchedFiles {
     }
 
     /// Reads a template; one that needs authentication is fetched again with the user's token.
-    async fn open_template(&mut self, session: &Session, url: &str) -> Result<()> {
+    async fn open_template(&mut self, session: &HeatSession, url: &str) -> Result<()> {
         match self.open(session, url).await {
             Err(first) if is_http(url) => {
                 let bytes = session.fetch(url, true).await.map_err(|_| first)?;

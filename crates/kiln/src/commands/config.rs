@@ -2,7 +2,7 @@
 
 use crate::cli::{ConfigCommand, ConfigList};
 use crate::client::{self, Listing};
-use crate::config::{ConfigFile, OptionRow, Settings, Source, rows};
+use crate::config::{ConfigFile, OptionRow, Settings, ValueSource, rows};
 use crate::stdio::{CommandError, Streams, Verdict};
 use serde_json::{Value, json};
 
@@ -61,17 +61,17 @@ fn effective(list: &ConfigList) -> Result<Vec<Value>, CommandError> {
     let object = |row: &&OptionRow| {
         let (values, source) = file.values(row, row.section);
         let value = match source {
-            Source::Default => row.setting.default(),
-            Source::File { .. } => row.setting.shown(&values.join(",")),
+            ValueSource::Default => row.setting.default(),
+            ValueSource::File { .. } => row.setting.shown(&values.join(",")),
         };
         let source = match source {
-            Source::Default => "default".to_owned(),
-            Source::File { section, name, line }
+            ValueSource::Default => "default".to_owned(),
+            ValueSource::File { section, name, line }
                 if (&*section, name) == (row.section, row.name) =>
             {
                 format!("{}:{line}", file.path())
             }
-            Source::File { section, name, line } => {
+            ValueSource::File { section, name, line } => {
                 format!("{}:{line} as [{section}] {name}", file.path())
             }
         };

@@ -3,6 +3,7 @@
 mod completions;
 mod config;
 mod db;
+#[cfg(feature = "dev")]
 mod dev;
 mod explain;
 mod functions;
@@ -32,6 +33,7 @@ pub(crate) fn run(
         }
         KilnCommand::Yaql(arguments) => yaql::run(&arguments, streams),
         KilnCommand::Explain(arguments) => explain::run(&arguments, streams),
+        #[cfg(feature = "dev")]
         KilnCommand::Dev(arguments) => dev::run(&arguments, streams),
         KilnCommand::Server(arguments) => server::run(&arguments, streams),
         KilnCommand::Db(command) => db::run(&command, streams),

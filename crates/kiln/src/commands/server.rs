@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &Server, streams: &mut Streams<'_>) -> Result<Verdi
     let mut settings = settings(arguments)?;
     settings.engine.types = plugins::types(&settings.plugin_dirs, streams)?;
     let loopback = Arc::new(transport(&arguments.endpoints, &settings)?);
-    serving::log::start(&settings.log);
+    let _traces = serving::log::start(&settings.log)?;
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
     }

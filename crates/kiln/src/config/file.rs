@@ -1,8 +1,8 @@
 //! A configuration file, and the values that it gives to options.
 
 use super::ini::{Ini, IniValue};
-use super::option::{Key, OptionRow};
-use super::options::{self, Options};
+use super::option::{OptionKey, OptionRow};
+use super::options::{self, OptionValues};
 use crate::stdio::CommandError;
 use kiln_template::suggest;
 use std::path::Path;
@@ -14,7 +14,7 @@ pub(crate) struct ConfigFile {
 }
 
 /// Where the value of an option comes from.
-pub(crate) enum Source {
+pub(crate) enum ValueSource {
     /// The table.
     Default,
     /// A line of the file, under this name.
@@ -48,8 +48,8 @@ impl ConfigFile {
     }
 
     /// The values of all options.
-    pub(super) fn options(&self) -> Result<Options, CommandError> {
-        let mut options = Options::default();
+    pub(super) fn options(&self) -> Result<OptionValues, CommandError> {
+        let mut options = OptionValues::default();
         for row in options::rows() {
             self.apply(row, row.section, &mut options)?;
         }
@@ -57,8 +57,12 @@ impl ConfigFile {
     }
 
     /// The values of the options of a section, read from another one.
-    pub(super) fn options_as(&self, section: &str, from: &str) -> Result<Options, CommandError> {
-        let mut options = Options::default();
+    pub(super) fn options_as(
+        &self,
+        section: &str,
+        from: &str,
+    ) -> Result<OptionValues, CommandError> {
+        let mut options = OptionValues::default();
         for row in options::rows().filter(|row| row.section == section) {
             self.apply(row, from, &mut options)?;
         }
@@ -69,11 +73,11 @@ impl ConfigFile {
         &self,
         row: &OptionRow,
         section: &str,
-        options: &mut Options,
+        options: &mut OptionValues,
     ) -> Result<(), CommandError> {
         let (values, source) = self.values(row, section);
         row.setting.apply(options, &values).map_err(|unfit| {
-            let Source::File { section, name, line } = source else {
+            let ValueSource::File { section, name, line } = source else {
                 return CommandError::usage(format!("[{section}] {} has no default", row.name));
             };
             let value = row.setting.shown(values.last().map_or("", String::as_str));
@@ -86,26 +90,26 @@ impl ConfigFile {
 
     /// The values that the file gives to an option, and where they stand. The first of its names that has a value
     /// counts.
-    pub(crate) fn values(&self, row: &OptionRow, section: &str) -> (Vec<String>, Source) {
+    pub(crate) fn values(&self, row: &OptionRow, section: &str) -> (Vec<String>, ValueSource) {
         let keys = row.keys().map(|key| if key.0 == row.section { (section, key.1) } else { key });
         for (section, name) in keys {
             let Some(IniValue { value, line }) = self.ini.get(section, name) else { continue };
             if value.trim().is_empty() && !row.deprecated.is_empty() {
                 continue;
             }
-            let source = Source::File { section: section.to_owned(), name, line };
+            let source = ValueSource::File { section: section.to_owned(), name, line };
             return (self.ini.all(section, name), source);
         }
-        (Vec::new(), Source::Default)
+        (Vec::new(), ValueSource::Default)
     }
 
     /// An error at an option, under the name that the file has for it.
-    pub(super) fn error_at(&self, (section, name): Key, message: &str) -> CommandError {
+    pub(super) fn error_at(&self, (section, name): OptionKey, message: &str) -> CommandError {
         let row = options::rows().find(|row| (row.section, row.name) == (section, name));
         debug_assert!(row.is_some(), "[{section}] {name} is not in the table");
         let found = row.map(|row| self.values(row, section).1);
         CommandError::usage(match found {
-            Some(Source::File { section, name, line }) => {
+            Some(ValueSource::File { section, name, line }) => {
                 format!("{}: line {line}: [{section}] {name}: {message}", self.path)
             }
             _ => format!("{}: line 0: [{section}] {name}: {message}", self.path),

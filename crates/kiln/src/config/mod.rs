@@ -7,21 +7,21 @@ mod options;
 #[cfg(test)]
 mod reference;
 
-pub(crate) use file::{ConfigFile, Source};
+pub(crate) use file::{ConfigFile, ValueSource};
 pub(crate) use option::OptionRow;
 pub(crate) use options::rows;
 
 use crate::stdio::CommandError;
 use kiln_api::policy;
 use kiln_engine::service::Rules;
-use option::Key;
+use option::OptionKey;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// The roles that a process may have.
 const ROLES: [&str; 4] = ["api", "cfn", "cloudwatch", "engine"];
 
-const ROLES_KEY: Key = ("kiln", "roles");
+const ROLES_KEY: OptionKey = ("kiln", "roles");
 
 /// How callers are authenticated.
 #[derive(Clone, Debug, PartialEq, Eq)]

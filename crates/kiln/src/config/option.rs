@@ -4,13 +4,13 @@
 //! private to the configuration and have no other writer, so an option cannot be read without being documented; a field
 //! that no code reads is reported by the compiler.
 
-use super::options::Options;
+use super::options::OptionValues;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// The section and the name of an option.
-pub(crate) type Key = (&'static str, &'static str);
+pub(crate) type OptionKey = (&'static str, &'static str);
 
 /// A row of the table.
 pub(crate) struct OptionRow {
@@ -19,7 +19,7 @@ pub(crate) struct OptionRow {
     /// The name within the section.
     pub(crate) name: &'static str,
     /// Older names, in the order in which they are tried.
-    pub(crate) deprecated: &'static [Key],
+    pub(crate) deprecated: &'static [OptionKey],
     /// One sentence for operators.
     pub(crate) help: &'static str,
     /// The type and default of the value, and the field that it sets.
@@ -27,36 +27,36 @@ pub(crate) struct OptionRow {
 }
 
 /// A field of the options.
-type Field<T> = fn(&mut Options) -> &mut T;
+type OptionField<T> = fn(&mut OptionValues) -> &mut T;
 
 /// The type and default of an option, and the field that it sets.
 pub(crate) enum Setting {
     /// True or false.
-    Flag(bool, Field<bool>),
+    Flag(bool, OptionField<bool>),
     /// A whole number in a range.
-    Number { default: u64, min: u64, max: u64, field: Field<u64> },
+    Number { default: u64, min: u64, max: u64, field: OptionField<u64> },
     /// A time in seconds, at least one.
-    Seconds(u64, Field<Duration>),
+    Seconds(u64, OptionField<Duration>),
     /// A number of which -1 means that there is no limit.
-    Limit(Option<u64>, Field<Option<u64>>),
+    Limit(Option<u64>, OptionField<Option<u64>>),
     /// A TCP port; without one, there is no such socket.
-    Port(Option<u16>, Field<Option<u16>>),
+    Port(Option<u16>, OptionField<Option<u16>>),
     /// Text with a default.
-    Text(&'static str, Field<String>),
+    Text(&'static str, OptionField<String>),
     /// Text without a default.
-    MaybeText(Field<Option<String>>),
+    MaybeText(OptionField<Option<String>>),
     /// Text that must not be shown.
-    Password(Field<Option<String>>),
+    Password(OptionField<Option<String>>),
     /// A URL, which may contain a password.
-    Url(Option<&'static str>, Field<Option<String>>),
+    Url(Option<&'static str>, OptionField<Option<String>>),
     /// The path of a file.
-    File(Option<&'static str>, Field<Option<PathBuf>>),
+    File(Option<&'static str>, OptionField<Option<PathBuf>>),
     /// Words separated by commas.
-    List(&'static [&'static str], Field<Vec<String>>),
+    List(&'static [&'static str], OptionField<Vec<String>>),
     /// Values of an option that may be repeated.
-    Repeated(Field<Vec<String>>),
+    Repeated(OptionField<Vec<String>>),
     /// One of several words, in any case.
-    Choice(&'static str, &'static [&'static str], Field<String>),
+    Choice(&'static str, &'static [&'static str], OptionField<String>),
 }
 
 impl OptionRow {
@@ -71,12 +71,12 @@ impl OptionRow {
     }
 
     /// The same with older names.
-    pub(super) const fn formerly(self, deprecated: &'static [Key]) -> OptionRow {
+    pub(super) const fn formerly(self, deprecated: &'static [OptionKey]) -> OptionRow {
         OptionRow { deprecated, ..self }
     }
 
     /// All names, the current one first.
-    pub(crate) fn keys(&self) -> impl Iterator<Item = Key> {
+    pub(crate) fn keys(&self) -> impl Iterator<Item = OptionKey> {
         [(self.section, self.name)].into_iter().chain(self.deprecated.iter().copied())
     }
 }
@@ -141,7 +141,7 @@ impl Setting {
     }
 
     /// Sets the field from the values in a file, or to its default if there are none.
-    pub(super) fn apply(&self, options: &mut Options, values: &[String]) -> Result<(), Unfit> {
+    pub(super) fn apply(&self, options: &mut OptionValues, values: &[String]) -> Result<(), Unfit> {
         let text = values.last().map(|value| value.trim()).filter(|value| !value.is_empty());
         let any = values.last().map(|value| value.trim());
         match self {

@@ -16,14 +16,12 @@ use disk::{Disk, STDIN};
 use kiln_resources::constraints::offline;
 use kiln_resources::environment::shipped;
 use kiln_resources::registry::Registry;
-use kiln_template::definition::Files;
 use kiln_template::document::Node;
 use kiln_template::environment::{Environment, merge};
 use kiln_template::files::arguments::{parse_parameter_files, parse_parameters};
 use kiln_template::files::{FileLimits, Gathered, Gatherer, url};
 use kiln_template::limits::Limits;
 use kiln_template::parameters::{ParameterType, SuppliedValues};
-use kiln_template::print;
 use kiln_template::validate::{Checks, Context, Input, Report, Root, validate};
 use kiln_template::{Diagnostic, FileId, Sources, Span, Value, codes, lower, read};
 use std::collections::{BTreeMap, BTreeSet};
@@ -94,6 +92,7 @@ pub(crate) fn check(
 }
 
 /// The contents of a request to create a stack.
+#[cfg(feature = "dev")]
 pub(crate) struct StackInput {
     /// The text of the template.
     pub(crate) template: Arc<str>,
@@ -102,11 +101,13 @@ pub(crate) struct StackInput {
     /// Values of parameters.
     pub(crate) parameters: SuppliedValues,
     /// The files that templates refer to, by URL.
-    pub(crate) files: Files,
+    pub(crate) files: kiln_template::definition::Files,
 }
 
 /// Reads a template with its environments and parameters, as a client sends them.
+#[cfg(feature = "dev")]
 pub(crate) fn request(subject: &TemplateArgs) -> Result<StackInput, CommandError> {
+    use kiln_template::print;
     let LoadedFiles { template, environments, parameters, gathered, sources, file, .. } =
         load(subject)?;
     let problem = gathered.diagnostics.iter().find(|found| found.is_error());

@@ -15,7 +15,6 @@ use axum::middleware::Next;
 use axum::response::Response;
 use axum::serve::{Listener, ListenerExt};
 use futures_util::StreamExt;
-use socket2::SockRef;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -36,10 +35,11 @@ const FAREWELL: Duration = Duration::from_millis(500);
 const WAITING: u32 = 4096;
 
 /// Opens a socket on a host; port 0 is any free one. `option` names the port's option in error messages.
+#[cfg(feature = "dev")]
 pub(crate) async fn bind(host: &str, port: u16, option: &str) -> Result<TcpListener, CommandError> {
     let bound = TcpListener::bind((host, port)).await.and_then(|listener| {
         // The socket listens already, with a smaller backlog.
-        SockRef::from(&listener).listen(WAITING.cast_signed())?;
+        socket2::SockRef::from(&listener).listen(WAITING.cast_signed())?;
         Ok(listener)
     });
     bound.map_err(|error| match error.kind() {
@@ -92,6 +92,7 @@ pub(crate) fn address(listener: &TcpListener) -> Result<SocketAddr, CommandError
 }
 
 /// The URL of a socket.
+#[cfg(feature = "dev")]
 pub(crate) fn url(listener: &TcpListener) -> Result<String, CommandError> {
     Ok(format!("http://{}", address(listener)?))
 }

@@ -1,22 +1,42 @@
 //! Logs: to standard error, as text or as JSON objects.
 
+#[cfg(feature = "otlp")]
+use super::otlp::TraceGuard;
 use crate::config::LogSettings;
-use tracing_subscriber::EnvFilter;
+use crate::stdio::CommandError;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer, fmt};
 
 /// The variable that overrides all options.
 const VARIABLE: &str = "KILN_LOG";
 
-/// Starts to log. `KILN_LOG` overrides the levels of the settings.
-pub(crate) fn start(settings: &LogSettings) {
+/// Nothing has to be done at the end if traces are not exported.
+#[cfg(not(feature = "otlp"))]
+pub(crate) struct TraceGuard;
+
+/// Starts to log, and to export traces if that is built in and configured. `KILN_LOG` overrides the levels of the
+/// settings. Spans that are still to be exported are sent when the guard is dropped.
+pub(crate) fn start(settings: &LogSettings) -> Result<TraceGuard, CommandError> {
     let filter = EnvFilter::try_from_env(VARIABLE);
     let filter = filter.unwrap_or_else(|_| EnvFilter::new(directives(settings)));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    // A subscriber that is installed already stays.
-    _ = if settings.is_json {
-        log.json().flatten_event(true).with_span_list(false).try_init()
+    let lines = fmt::layer().with_writer(std::io::stderr);
+    let lines = if settings.is_json {
+        lines.json().flatten_event(true).with_span_list(false).boxed()
     } else {
-        log.try_init()
+        lines.boxed()
     };
+    let subscriber = tracing_subscriber::registry().with(filter).with(lines);
+    #[cfg(feature = "otlp")]
+    let (subscriber, guard) = {
+        let (layer, guard) = super::otlp::layer()?;
+        (subscriber.with(layer), guard)
+    };
+    #[cfg(not(feature = "otlp"))]
+    let guard = TraceGuard;
+    // A subscriber that is installed already stays.
+    _ = subscriber.try_init();
+    Ok(guard)
 }
 
 /// What is logged: by default, Kiln's own messages of level INFO, warnings of libraries, and notifications if they

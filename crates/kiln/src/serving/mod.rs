@@ -3,10 +3,14 @@
 mod backend;
 mod listening;
 pub(crate) mod log;
+#[cfg(feature = "otlp")]
+mod otlp;
 pub(crate) mod tls;
 
 pub(crate) use backend::HttpBackend;
-pub(crate) use listening::{HttpServer, address, bind, bind_shared, leave, serve, serve_tls, url};
+pub(crate) use listening::{HttpServer, address, bind_shared, leave, serve, serve_tls};
+#[cfg(feature = "dev")]
+pub(crate) use listening::{bind, url};
 
 use crate::stdio::CommandError;
 use axum::extract::Request;

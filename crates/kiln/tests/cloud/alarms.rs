@@ -175,21 +175,20 @@ async fn a_request_that_was_answered_is_not_answered_again_after_a_restart() {
     }
 }
 
-const GROUP: &str = "
+const GROUP: &str = concat!(
+    "
 heat_template_version: 2021-04-16
 resources:
   group:
     type: OS::Heat::AutoScalingGroup
     properties: {min_size: 0, max_size: 100, desired_capacity: 1, resource: {type: OS::Heat::RandomString}}
-  up:
-    type: OS::Heat::ScalingPolicy
-    properties:
-      adjustment_type: change_in_capacity
-      scaling_adjustment: 1
-      auto_scaling_group_id: {get_resource: group}
+",
+    include_str!("../samples/scaling_policy.yaml"),
+    "\
 outputs:
   size: {value: {get_attr: [group, current_size]}}
-";
+"
+);
 
 /// After how many milliseconds a signal is not waited for any more.
 const DELAYS: [u64; 6] = [0, 2, 5, 10, 20, 1000];

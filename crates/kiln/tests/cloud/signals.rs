@@ -207,20 +207,15 @@ async fn signed_addresses_need_no_token() {
     gone(&world, "signed", &before).await;
 }
 
-const DEPLOYING: &str = "
+const DEPLOYING: &str = concat!(
+    "
 heat_template_version: 2021-04-16
 parameters:
   word: {type: string, default: hello}
 resources:
-  net: {type: OS::Neutron::Net}
-  subnet:
-    type: OS::Neutron::Subnet
-    properties: {network: {get_resource: net}, cidr: 10.9.0.0/24}
-  port:
-    type: OS::Neutron::Port
-    properties: {network: {get_resource: net}}
-    depends_on: subnet
-  config:
+",
+    include_str!("../samples/network.yaml"),
+    "  config:
     type: OS::Heat::SoftwareConfig
     properties:
       group: script
@@ -245,7 +240,8 @@ outputs:
   collect: {value: {get_attr: [server, os_collect_config]}}
   result: {value: {get_attr: [deployment, result]}}
   said: {value: {get_attr: [deployment, deploy_stdout]}}
-";
+"
+);
 
 /// What a guest has to apply, once it is not what it applied last.
 async fn news(world: &World, token: &str, url: &str, applied: &Json) -> Json {

@@ -4,7 +4,8 @@ use super::inside::{Inside, change, comes_to, create, gone, output, program, use
 use crate::cloud::world::World;
 use serde_json::{Value as Json, json};
 
-pub(crate) const DEPLOYING: &str = r#"
+pub(crate) const DEPLOYING: &str = concat!(
+    r#"
 heat_template_version: 2021-04-16
 parameters:
   transport: {type: string}
@@ -12,15 +13,9 @@ parameters:
   word: {type: string, default: hello}
   status: {type: string, default: '0'}
 resources:
-  net: {type: OS::Neutron::Net}
-  subnet:
-    type: OS::Neutron::Subnet
-    properties: {network: {get_resource: net}, cidr: 10.9.0.0/24}
-  port:
-    type: OS::Neutron::Port
-    properties: {network: {get_resource: net}}
-    depends_on: subnet
-  config:
+"#,
+    include_str!("../samples/network.yaml"),
+    r#"  config:
     type: OS::Heat::SoftwareConfig
     properties:
       group: script
@@ -58,7 +53,8 @@ resources:
 outputs:
   result: {value: {get_attr: [deployment, result]}}
   said: {value: {get_attr: [deployment, deploy_stdout]}}
-"#;
+"#
+);
 
 /// What runs inside.
 #[derive(Clone, Copy)]

@@ -4,20 +4,15 @@ use super::inside::{Inside, comes_to, create, gone, output, user_data};
 use crate::cloud::world::World;
 use serde_json::json;
 
-const OLDER: &str = r#"
+const OLDER: &str = concat!(
+    r#"
 heat_template_version: 2021-04-16
 parameters:
   status: {type: string, default: '0'}
 resources:
-  net: {type: OS::Neutron::Net}
-  subnet:
-    type: OS::Neutron::Subnet
-    properties: {network: {get_resource: net}, cidr: 10.9.0.0/24}
-  port:
-    type: OS::Neutron::Port
-    properties: {network: {get_resource: net}}
-    depends_on: subnet
-  handle: {type: AWS::CloudFormation::WaitConditionHandle}
+"#,
+    include_str!("../samples/network.yaml"),
+    r#"  handle: {type: AWS::CloudFormation::WaitConditionHandle}
   server:
     type: OS::Nova::Server
     metadata:
@@ -45,7 +40,8 @@ resources:
     properties: {Handle: {get_resource: handle}, Count: 1, Timeout: 300}
 outputs:
   data: {value: {get_attr: [wait, Data]}}
-"#;
+"#
+);
 
 #[tokio::test]
 async fn a_script_configures_the_server_and_signals() {

@@ -159,7 +159,7 @@ impl Writer {
 
     /// Writes text in the simplest style that reads back as the same text.
     fn text(&mut self, text: &str, indent: usize, is_key: bool) -> bool {
-        let shape = Shape::of(text);
+        let shape = TextStyles::of(text);
         let fits_line = !(is_key && shape.has_breaks);
         if shape.plain && fits_line && !reads_as_other(text) {
             self.folded(text, indent, is_key, Quote::None);
@@ -179,12 +179,12 @@ impl Writer {
     fn folded(&mut self, text: &str, indent: usize, is_key: bool, quote: Quote) {
         let mut rest = text;
         while !rest.is_empty() {
-            let kind = Run::of(rest);
-            let length = rest.find(|c| Run::of_char(c) != kind).unwrap_or(rest.len());
+            let kind = QuotedRun::of(rest);
+            let length = rest.find(|c| QuotedRun::of_char(c) != kind).unwrap_or(rest.len());
             let (run, after) = rest.split_at(length);
             let is_inside = rest.len() < text.len() && !after.is_empty();
             match kind {
-                Run::Blanks => {
+                QuotedRun::Blanks => {
                     let may_fold = is_inside || quote == Quote::None;
                     if run.len() == 1 && self.column > WIDTH && !is_key && may_fold {
                         self.line_break();
@@ -193,14 +193,14 @@ impl Writer {
                         self.put(run);
                     }
                 }
-                Run::Breaks => {
+                QuotedRun::Breaks => {
                     for _ in 0..=run.len() {
                         self.line_break();
                     }
                     self.indent(indent);
                 }
-                Run::Words if quote == Quote::Single => self.put(&run.replace('\'', "''")),
-                Run::Words => self.put(run),
+                QuotedRun::Words if quote == Quote::Single => self.put(&run.replace('\'', "''")),
+                QuotedRun::Words => self.put(run),
             }
             rest = after;
         }
@@ -248,22 +248,22 @@ enum Quote {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Run {
+enum QuotedRun {
     Blanks,
     Breaks,
     Words,
 }
 
-impl Run {
-    fn of(text: &str) -> Run {
-        text.chars().next().map_or(Run::Words, Run::of_char)
+impl QuotedRun {
+    fn of(text: &str) -> QuotedRun {
+        text.chars().next().map_or(QuotedRun::Words, QuotedRun::of_char)
     }
 
-    fn of_char(c: char) -> Run {
+    fn of_char(c: char) -> QuotedRun {
         match c {
-            ' ' => Run::Blanks,
-            '\n' => Run::Breaks,
-            _ => Run::Words,
+            ' ' => QuotedRun::Blanks,
+            '\n' => QuotedRun::Breaks,
+            _ => QuotedRun::Words,
         }
     }
 }
@@ -316,20 +316,20 @@ fn escaped(c: char) -> String {
 }
 
 /// The styles in which a text can be written.
-struct Shape {
+struct TextStyles {
     has_breaks: bool,
     plain: bool,
     single_quoted: bool,
 }
 
-impl Shape {
-    fn of(text: &str) -> Shape {
+impl TextStyles {
+    fn of(text: &str) -> TextStyles {
         let has_breaks = text.contains('\n');
         let has_special = text.chars().any(|c| c != '\n' && !matches!(c, ' '..='~'));
         let outer = [text.chars().next(), text.chars().next_back()];
         let open_ends = outer.iter().flatten().any(|c| matches!(c, ' ' | '\n'));
         let unquotable = has_special || text.contains(" \n") || text.contains("\n ");
-        Shape {
+        TextStyles {
             has_breaks,
             plain: !has_breaks && !open_ends && !unquotable && !indicates(text),
             single_quoted: !unquotable,

@@ -102,13 +102,8 @@ fn depth(word: Option<&str>) -> Result<Option<u32>> {
 /// Arguments of `heat event-show`.
 #[derive(Debug, Args)]
 pub(crate) struct EventShow {
-    /// Name or id of the stack
-    #[arg(value_name = "NAME or ID")]
-    stack: String,
-
-    /// Name of the resource
-    #[arg(value_name = "RESOURCE")]
-    resource: String,
+    #[command(flatten)]
+    one: OneResource,
 
     /// Id of the event
     #[arg(value_name = "EVENT")]
@@ -117,7 +112,7 @@ pub(crate) struct EventShow {
 
 impl EventShow {
     pub(super) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
-        let event = event(client, &self.stack, &self.resource, &self.event).await?;
+        let event = event(client, &self.one.stack, &self.one.resource, &self.event).await?;
         print::details(client, &event)
     }
 }
@@ -307,8 +302,7 @@ impl ResourceSignal {
         let OneResource { stack, resource } = self.one;
         let words = no_resource(&stack, &resource);
         let signal = resource::ResourceSignal {
-            stack,
-            resource,
+            target: resource::ResourceTarget { stack, resource },
             data: self.data,
             data_file: self.data_file,
         };

@@ -2,7 +2,7 @@
 
 use super::super::error::Result;
 use super::super::secret::Secret;
-use super::super::session::Session;
+use super::super::session::HeatSession;
 use crate::load::now;
 use hmac::{Hmac, KeyInit, Mac};
 use reqwest::Method;
@@ -14,7 +14,7 @@ const KEY: &str = "x-account-meta-temp-url-key";
 
 /// A URL to which a server can send its signal, valid for `minutes`.
 pub(super) async fn make(
-    session: &Session,
+    session: &HeatSession,
     name: &str,
     container: Option<&str>,
     minutes: u64,

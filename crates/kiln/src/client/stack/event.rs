@@ -8,6 +8,7 @@ use super::super::format::options::{Columns, ListFormat, ShowArgs};
 use super::super::format::{Details, Listing};
 use super::super::heat::{Query, StackId, link, list, query, stack_name_of, text};
 use super::list::{pairs, sort_by};
+use super::resource::ResourceTarget;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::Value;
 use std::time::Duration;
@@ -220,13 +221,8 @@ pub(crate) async fn events(
 /// Arguments of `kiln stack event show`.
 #[derive(Debug, Args)]
 pub(crate) struct EventShow {
-    /// Name or id of the stack
-    #[arg(value_name = "STACK")]
-    stack: String,
-
-    /// Name of the resource
-    #[arg(value_name = "RESOURCE")]
-    resource: String,
+    #[command(flatten)]
+    target: ResourceTarget,
 
     /// Id of the event
     #[arg(value_name = "EVENT")]
@@ -251,8 +247,8 @@ pub(crate) async fn event(
 pub(crate) async fn run(subcommand: EventCommand, client: &mut Client<'_, '_>) -> Result<()> {
     match subcommand {
         EventCommand::List(list) => list.run(client).await,
-        EventCommand::Show(EventShow { stack, resource, event: id, output_format }) => {
-            let event = event(client, &stack, &resource, &id).await?;
+        EventCommand::Show(EventShow { target, event: id, output_format }) => {
+            let event = event(client, &target.stack, &target.resource, &id).await?;
             client.console.show(Details::of(&event), &output_format)
         }
     }

@@ -121,16 +121,23 @@ pub(crate) fn with_stack_names(resources: &mut [Value]) {
     }
 }
 
-/// Arguments of `kiln stack resource show`.
+/// A stack and one of its resources.
 #[derive(Debug, Args)]
-pub(crate) struct ResourceShow {
+pub(crate) struct ResourceTarget {
     /// Name or id of the stack
     #[arg(value_name = "STACK")]
-    stack: String,
+    pub(crate) stack: String,
 
     /// Name of the resource
     #[arg(value_name = "RESOURCE")]
-    resource: String,
+    pub(crate) resource: String,
+}
+
+/// Arguments of `kiln stack resource show`.
+#[derive(Debug, Args)]
+pub(crate) struct ResourceShow {
+    #[command(flatten)]
+    target: ResourceTarget,
 
     /// Attribute to show as well; may be repeated
     #[arg(long, value_name = "ATTRIBUTE")]
@@ -143,13 +150,8 @@ pub(crate) struct ResourceShow {
 /// Arguments of `kiln stack resource metadata`.
 #[derive(Debug, Args)]
 pub(crate) struct ResourceMetadata {
-    /// Name or id of the stack
-    #[arg(value_name = "STACK")]
-    stack: String,
-
-    /// Name of the resource
-    #[arg(value_name = "RESOURCE")]
-    resource: String,
+    #[command(flatten)]
+    target: ResourceTarget,
 
     #[command(flatten)]
     output_format: ShowArgs,
@@ -158,13 +160,8 @@ pub(crate) struct ResourceMetadata {
 /// Arguments of `kiln stack resource signal`.
 #[derive(Debug, Args)]
 pub(crate) struct ResourceSignal {
-    /// Name or id of the stack
-    #[arg(value_name = "STACK")]
-    pub(crate) stack: String,
-
-    /// Name of the resource
-    #[arg(value_name = "RESOURCE")]
-    pub(crate) resource: String,
+    #[command(flatten)]
+    pub(crate) target: ResourceTarget,
 
     /// Signal data, as a JSON object
     #[arg(long, value_name = "JSON")]
@@ -206,11 +203,12 @@ pub(crate) async fn run(subcommand: ResourceCommand, client: &mut Client<'_, '_>
     match subcommand {
         ResourceCommand::List(list) => list.run(client).await,
         ResourceCommand::Show(show) => {
-            let resource = resource(client, &show.stack, &show.resource, &show.with_attr).await?;
+            let ResourceTarget { stack, resource: name } = &show.target;
+            let resource = resource(client, stack, name, &show.with_attr).await?;
             client.console.show(Details::of(&resource), &show.output_format)
         }
-        ResourceCommand::Metadata(ResourceMetadata { stack, resource, output_format }) => {
-            let metadata = metadata(client, &stack, &resource).await?;
+        ResourceCommand::Metadata(ResourceMetadata { target, output_format }) => {
+            let metadata = metadata(client, &target.stack, &target.resource).await?;
             client.console.raw(&metadata, &output_format, ShowFormat::Json)
         }
         ResourceCommand::Signal(signal) => signal.run(client).await,
@@ -242,7 +240,8 @@ pub(crate) async fn metadata(client: &Client<'_, '_>, typed: &str, name: &str) -
 
 impl ResourceSignal {
     pub(crate) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
-        let ResourceSignal { stack: typed, resource, data, data_file } = &self;
+        let ResourceSignal { target, data, data_file } = &self;
+        let ResourceTarget { stack: typed, resource } = target;
         let text = match (data, data_file) {
             (Some(_), Some(_)) => {
                 return Err(ClientError::new("Should only specify one of data or data-file"));

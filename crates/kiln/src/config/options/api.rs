@@ -2,7 +2,7 @@
 
 use crate::config::Socket;
 use crate::config::file::ConfigFile;
-use crate::config::option::{Key, OptionRow, Setting};
+use crate::config::option::{OptionKey, OptionRow, Setting};
 use crate::stdio::CommandError;
 use kiln_api::cfn::Prices;
 use kiln_api::policy;
@@ -13,7 +13,7 @@ use std::time::Duration;
 /// The health check that a file can fail.
 const BY_FILE: &str = "disable_by_file";
 
-const PRICE_FILE: Key = ("kiln", "price_file");
+const PRICE_FILE: OptionKey = ("kiln", "price_file");
 
 /// The values of the options of one socket.
 #[derive(Default)]

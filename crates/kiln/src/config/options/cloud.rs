@@ -2,13 +2,13 @@
 
 use crate::config::ServiceLogin;
 use crate::config::file::ConfigFile;
-use crate::config::option::{Key, OptionRow, Setting};
+use crate::config::option::{OptionKey, OptionRow, Setting};
 use crate::stdio::CommandError;
 use kiln_resources::op::{Domain, GuestAccess};
 use std::path::PathBuf;
 
-const CA_FILE: Key = ("clients", "ca_file");
-const DOMAIN_NAME: Key = ("DEFAULT", "stack_user_domain_name");
+const CA_FILE: OptionKey = ("clients", "ca_file");
+const DOMAIN_NAME: OptionKey = ("DEFAULT", "stack_user_domain_name");
 
 /// The endpoint types, with and without the suffix of older files.
 const ENDPOINT_TYPES: &[&str] =

@@ -1,7 +1,7 @@
 //! Options of authentication: how callers are known, and where tokens and signatures are checked.
 
 use crate::config::file::ConfigFile;
-use crate::config::option::{Key, OptionRow, Setting};
+use crate::config::option::{OptionKey, OptionRow, Setting};
 use crate::config::{Flavor, ServiceLogin};
 use crate::stdio::CommandError;
 use std::path::PathBuf;
@@ -10,8 +10,8 @@ use std::time::Duration;
 /// The section of the services that check signatures.
 pub(in crate::config) const SIGNATURES: &str = "ec2authtoken";
 
-const CLOUDS: Key = (SIGNATURES, "clouds");
-const FLAVOR: Key = ("paste_deploy", "flavor");
+const CLOUDS: OptionKey = (SIGNATURES, "clouds");
+const FLAVOR: OptionKey = ("paste_deploy", "flavor");
 
 /// The values.
 #[derive(Default)]

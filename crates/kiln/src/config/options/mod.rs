@@ -11,11 +11,11 @@ pub(super) mod identity;
 pub(super) mod logging;
 pub(super) mod notifications;
 
-use super::option::{Key, OptionRow};
+use super::option::{OptionKey, OptionRow};
 
 /// The values of all options.
 #[derive(Default)]
-pub(crate) struct Options {
+pub(crate) struct OptionValues {
     pub(super) api: api::ApiOptions,
     pub(super) cloud: cloud::CloudOptions,
     pub(super) engine: engine::EngineOptions,
@@ -32,7 +32,7 @@ pub(crate) fn rows() -> impl Iterator<Item = &'static OptionRow> {
 }
 
 /// The current and older names of all options.
-pub(super) fn keys() -> impl Iterator<Item = Key> {
+pub(super) fn keys() -> impl Iterator<Item = OptionKey> {
     rows().flat_map(OptionRow::keys)
 }
 
@@ -63,7 +63,7 @@ mod tests {
         for row in rows() {
             let default = row.setting.default();
             let values: Vec<String> = if default.is_empty() { vec![] } else { vec![default] };
-            let applied = row.setting.apply(&mut Options::default(), &values);
+            let applied = row.setting.apply(&mut OptionValues::default(), &values);
             assert_eq!(applied, Ok(()), "[{}] {}", row.section, row.name);
         }
     }

@@ -1,7 +1,7 @@
 //! Options of notifications to operators.
 
 use crate::config::file::ConfigFile;
-use crate::config::option::{Key, OptionRow, Setting};
+use crate::config::option::{OptionKey, OptionRow, Setting};
 use crate::serving::host_name;
 use crate::stdio::CommandError;
 use kiln_bus::{Address, BusConfig, Driver, Level, Tls};
@@ -10,13 +10,13 @@ use std::path::PathBuf;
 const NOTIFICATIONS: &str = "oslo_messaging_notifications";
 const RABBIT: &str = "oslo_messaging_rabbit";
 
-const DRIVER: Key = (NOTIFICATIONS, "driver");
-const TOPICS: Key = (NOTIFICATIONS, "topics");
-const TRANSPORT_URL: Key = (NOTIFICATIONS, "transport_url");
-const COMMON_TRANSPORT_URL: Key = ("DEFAULT", "transport_url");
-const EXCHANGE: Key = ("DEFAULT", "control_exchange");
-const HOSTS: Key = (RABBIT, "rabbit_hosts");
-const CERT_FILE: Key = (RABBIT, "ssl_cert_file");
+const DRIVER: OptionKey = (NOTIFICATIONS, "driver");
+const TOPICS: OptionKey = (NOTIFICATIONS, "topics");
+const TRANSPORT_URL: OptionKey = (NOTIFICATIONS, "transport_url");
+const COMMON_TRANSPORT_URL: OptionKey = ("DEFAULT", "transport_url");
+const EXCHANGE: OptionKey = ("DEFAULT", "control_exchange");
+const HOSTS: OptionKey = (RABBIT, "rabbit_hosts");
+const CERT_FILE: OptionKey = (RABBIT, "ssl_cert_file");
 
 /// The maximum length of a name in AMQP, with room for a level.
 const MAX_NAME_BYTES: usize = 240;
