@@ -60,7 +60,7 @@ impl TableRow for EventRow {
         Column::plain(
             "status",
             |row, to| to.text(row.state.status.name()),
-            |row, from| super::status(from).map(|it| row.state.status = it),
+            |row, from| super::status(row.state.action, from).map(|it| row.state.status = it),
         ),
         Column::plain(
             "reason",

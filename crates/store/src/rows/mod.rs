@@ -47,13 +47,17 @@ fn action(reader: &mut Reader<'_>) -> Result<Action, DbError> {
     known(reader, "action", Action::parse)
 }
 
-fn status(reader: &mut Reader<'_>) -> Result<Status, DbError> {
-    known(reader, "status", Status::parse)
+fn status(action: Action, reader: &mut Reader<'_>) -> Result<Status, DbError> {
+    Ok(state_named(action.name(), reader.text()?)?.status)
 }
 
 /// The state of two names.
 pub(crate) fn state_named(action: &str, status: &str) -> Result<State, DbError> {
-    let action = Action::parse(action).ok_or_else(|| unknown("action", action))?;
-    let status = Status::parse(status).ok_or_else(|| unknown("status", status))?;
-    Ok(State::new(action, status))
+    match (Action::parse(action), Status::parse(status)) {
+        (Some(action), Some(status)) => Ok(State::new(action, status)),
+        _ => Err(DbError::Damaged {
+            what: format!("the state {action}_{status}"),
+            why: "there is no such state; was it written by a newer Kiln?".to_owned(),
+        }),
+    }
 }
