@@ -99,8 +99,10 @@ where
     let started = Instant::now();
     let (method, path) = (http.method().clone(), http.uri().path().to_owned());
     let http = body::receive(http, app.options.max_body_bytes).await;
+    // The future of a handler is large: on the heap, the futures around it stay small.
+    let handled = Box::pin(handler(app.clone(), http));
     // A panic ends one request, and not the connection, which other requests share.
-    let response = AssertUnwindSafe(handler(app.clone(), http)).catch_unwind().await;
+    let response = AssertUnwindSafe(handled).catch_unwind().await;
     let response = response.unwrap_or_else(|_| {
         tracing::error!(%method, path, "a handler panicked: this is a defect");
         internal_error()

@@ -90,7 +90,7 @@ async fn secrets_are_seen_nowhere() {
     assert!(
         shown.contains("USER")
             && shown.contains("******")
-            && shown.contains("refuses our own login")
+            && shown.contains("refuses the login of the service account")
     );
     assert!(!shown.contains("canary"), "{shown}");
     assert!(!shown.contains("of-canary") && !shown.contains("own-password"), "{shown}");
