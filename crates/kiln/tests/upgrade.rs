@@ -66,7 +66,7 @@ async fn opened() -> World {
     place.put("state/kiln.keys", include_bytes!("upgrade/kiln.keys"));
     let keys = place.path().join("state/kiln.keys");
     std::fs::set_permissions(keys, PermissionsExt::from_mode(0o600)).expect("a mode");
-    World::open(place, &["--free-ports", "--state", "state", "--quiet", "1"]).await
+    World::open(place, &["--state", "state", "--quiet", "1"]).await
 }
 
 async fn signal(world: &World, stack: &str, resource: &str, body: Json) {

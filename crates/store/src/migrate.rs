@@ -59,7 +59,12 @@ async fn apply(dialect: Dialect, connection: &mut AnyConnection) -> Result<(), O
         return Err(OpenError::Newer { found: done, known });
     }
     for (number, migration) in (1..).zip(MIGRATIONS).filter(|(number, _)| *number > done) {
-        tracing::info!(number, ?dialect, "a migration of the database begins");
+        // A new database is no news; the migration of an existing one is.
+        if done == 0 {
+            tracing::debug!(number, ?dialect, "a migration of the new database begins");
+        } else {
+            tracing::info!(number, ?dialect, "a migration of the database begins");
+        }
         for statement in statements(dialect, migration) {
             execute(connection, statement).await?;
         }

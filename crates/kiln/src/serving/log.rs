@@ -4,6 +4,7 @@
 use super::otlp::TraceGuard;
 use crate::config::LogSettings;
 use crate::stdio::CommandError;
+use std::io::IsTerminal;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, fmt};
@@ -20,7 +21,8 @@ pub(crate) struct TraceGuard;
 pub(crate) fn start(settings: &LogSettings) -> Result<TraceGuard, CommandError> {
     let filter = EnvFilter::try_from_env(VARIABLE);
     let filter = filter.unwrap_or_else(|_| EnvFilter::new(directives(settings)));
-    let lines = fmt::layer().with_writer(std::io::stderr);
+    let is_terminal = std::io::stderr().is_terminal();
+    let lines = fmt::layer().with_writer(std::io::stderr).with_ansi(is_terminal);
     let lines = if settings.is_json {
         lines.json().flatten_event(true).with_span_list(false).boxed()
     } else {
