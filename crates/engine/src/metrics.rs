@@ -1,6 +1,6 @@
 //! The engine's metrics, in the form that Prometheus reads.
 //!
-//! The machine counts nothing itself: it returns its [`Activity`], and the driver of the tree counts that.
+//! The machine counts nothing itself: it returns its `Activity`, and the driver of the tree counts that.
 
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;

@@ -39,7 +39,7 @@ pub struct Checker<'a> {
     pub dropped: &'a [Arc<str>],
     /// Whether to return the converted properties, with defaults for those that are absent.
     pub convert: bool,
-    /// Whether the schema was made from a nested template's parameters ([`from_parameter`]): its
+    /// Whether the schema was made from a nested template's parameters (`from_parameter`): its
     /// lists then take text, and its maps text and lists.
     pub facade: bool,
 }

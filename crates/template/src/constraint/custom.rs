@@ -24,7 +24,7 @@ pub trait CustomConstraints {
     fn check(&self, name: &str, value: &Value) -> Verdict;
 }
 
-/// The constraints that need the value alone; those that need a service return [`Verdict::NotNow`].
+/// The constraints that need the value alone; those that need a service return [`Verdict::Deferred`].
 #[derive(Clone, Copy, Debug)]
 pub struct Offline {
     now: i64,

@@ -147,8 +147,8 @@ pub struct Parameters {
 impl Parameters {
     /// Binds supplied values to definitions; errors come in Heat's order.
     ///
-    /// Values are converted ([`Parameter::coerce`]), those of hidden parameters are secrets.
-    /// Without [`Check::Values`], parameters may lack a value, and a value that cannot be converted
+    /// Values are converted (`Parameter::coerce`), those of hidden parameters are secrets.
+    /// Without [`ParameterCheck::Values`], parameters may lack a value, and a value that cannot be converted
     /// counts as lacking.
     pub fn bind(
         definitions: Arc<Definitions>,

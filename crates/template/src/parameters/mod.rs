@@ -1,6 +1,6 @@
 //! Parameters of a template: their definitions, values and descriptions.
 //!
-//! Errors in a definition's form are reported when it is read ([`parse_hot`], [`parse_cfn`]). Whether its rules
+//! Errors in a definition's form are reported when it is read (`parse_hot`, `parse_cfn`). Whether its rules
 //! fit its type and its default satisfies them is reported when values are bound
 //! ([`Parameters::bind`]), as in Heat; until then such errors are kept in [`Parameter::flaws`].
 
