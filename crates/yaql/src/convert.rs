@@ -41,10 +41,9 @@ impl Value {
     /// let date = date.evaluate(Value::Null, &Options::default()).unwrap();
     /// assert_eq!(date.to_data().unwrap(), Data::Text("2020-01-02T00:00:00.000000".into()));
     ///
-    /// let span = Expression::parse("timespan(days => 1)").unwrap(); let span =
-    /// span.evaluate(Value::Null, &Options::default()).unwrap();
-    /// assert_eq!(span.to_data().unwrap_err().to_string(), "A timespan cannot be part of a
-    /// result");
+    /// let span = Expression::parse("timespan(days => 1)").unwrap();
+    /// let span = span.evaluate(Value::Null, &Options::default()).unwrap();
+    /// assert_eq!(span.to_data().unwrap_err().to_string(), "A timespan cannot be part of a result");
     /// ```
     pub fn to_data(&self) -> Result<Data, Error> {
         let list = |items: &mut dyn Iterator<Item = &Value>| {
