@@ -1,12 +1,11 @@
 //! What the owner of a tree did, as values: the machine and the owner record it, the driver logs and counts it.
 
 use crate::ids::StackId;
-use crate::machine::Run;
+use crate::machine::{Machine, Run};
 use crate::request_id::RequestId;
 use crate::tree::{OpId, Resource, StackKey, Tree};
 use kiln_resources::behaviour::OperationKind;
 use kiln_resources::op::OpError;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// An operation on a resource, as logs name it.
@@ -47,8 +46,6 @@ pub(crate) struct ActivityLog {
     entries: Vec<Activity>,
     /// The request whose command is carried out in this step.
     request: Option<RequestId>,
-    /// The requests that began the last traversals of stacks.
-    requests: BTreeMap<StackKey, RequestId>,
 }
 
 impl ActivityLog {
@@ -69,12 +66,9 @@ impl ActivityLog {
         self.request = request;
     }
 
-    /// A traversal of a stack begins: it is for the request of this step, or for that of the parent stack.
-    pub(crate) fn begin_traversal(&mut self, key: StackKey) {
-        match self.request {
-            Some(request) => _ = self.requests.insert(key, request),
-            None => _ = self.requests.remove(&key),
-        }
+    /// The request whose command is carried out in this step, if there is one.
+    pub(crate) fn request(&self) -> Option<RequestId> {
+        self.request
     }
 
     /// Takes what was recorded.
@@ -83,36 +77,39 @@ impl ActivityLog {
     }
 }
 
-impl Tree {
-    /// The request that a stack acts for: its own, or that of the nearest parent that has one.
-    pub(crate) fn request_of(&self, mut key: StackKey) -> Option<RequestId> {
-        loop {
-            if let Some(request) = self.activity.requests.get(&key) {
-                return Some(*request);
-            }
-            key = self.stack(key).parent_resource?.0;
-        }
-    }
-
+impl Machine {
     /// How logs name an operation.
     pub(crate) fn operation_info(&self, run: &Run) -> OperationInfo {
-        let resource = self.resource(run.slot);
+        let resource = self.tree.resource(run.slot);
         // An operation that is not for a traversal is for the command of this step, such as a signal.
-        let request = self.activity.request.or_else(|| self.request_of(resource.stack));
+        let request = self.activity.request.or_else(|| self.tree.request_of(resource.stack));
         OperationInfo {
             op: run.op,
-            stack: self.stack(resource.stack).id,
+            stack: self.tree.stack(resource.stack).id,
             resource: resource.name.clone(),
             type_name: resource.type_name.clone(),
             operation: operation_name(run.kind),
             request,
         }
     }
+}
+
+impl Tree {
+    /// The request that a stack acts for: its own, or that of the nearest parent that has one.
+    pub(crate) fn request_of(&self, mut key: StackKey) -> Option<RequestId> {
+        loop {
+            let stack = self.stack(key);
+            if stack.request.is_some() {
+                return stack.request;
+            }
+            key = stack.parent_resource?.0;
+        }
+    }
 
     /// How many resources there are of which it is not certain whether an object exists. This looks at all of them.
     pub(crate) fn count_doubts(&self) -> usize {
         let is_doubtful = |resource: &&Resource| {
-            resource.is_doubtful || resource.op.as_ref().is_some_and(|it| it.journal.is_doubtful())
+            resource.is_doubtful || resource.op.as_ref().is_some_and(|op| op.is_doubtful())
         };
         self.resources.iter().flatten().filter(is_doubtful).count()
     }

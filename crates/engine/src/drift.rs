@@ -3,7 +3,7 @@
 use crate::decide::Decision;
 use crate::ids::ResourceId;
 use crate::state::Action;
-use crate::tree::{Env, Slot, StackKey, Tree};
+use crate::tree::{Slot, StackKey, Tree};
 use kiln_resources::behaviour::OperationKind;
 use kiln_resources::declare::ResourceType;
 use kiln_resources::op::{Context, OpError};
@@ -47,7 +47,7 @@ impl Observed {
 }
 
 impl Tree {
-    /// Whether a stack is being compared with observed.
+    /// Whether the objects of a stack are being compared with their definitions.
     pub(crate) fn converges(&self, key: StackKey) -> bool {
         self.stack(key).traversal.as_ref().is_some_and(|traversal| traversal.converges)
     }
@@ -75,49 +75,10 @@ impl Tree {
         resource_type.behaviour.handler(OperationKind::Observe).map(|_| resource_type)
     }
 
-    /// Reads the object of a resource; its node is visited again when that is done.
-    pub(crate) fn observe(&mut self, env: &mut Env<'_>, slot: Slot, node: usize) {
-        let resource = self.resource(slot);
-        let action = resource.state.action;
-        let traversal = self.stack(resource.stack).traversal.as_ref();
-        let origin = traversal.map(|traversal| (traversal.traversal_id, node));
-        self.put_operation(slot, origin, OperationKind::Observe, action);
-        self.dispatch(env, slot);
-    }
-
-    /// The object of a resource was read.
-    pub(crate) fn observed(&mut self, slot: Slot, result: &Result<(), OpError>) {
-        let Some(op) = self.take_operation(slot) else { return };
-        let (key, id) = (self.resource(slot).stack, self.resource(slot).id);
-        let found = self.observed.entry(id).or_default();
-        *found = Observed::of_end(std::mem::take(found), result);
-        self.release_waiters(key, slot, &op, false);
-        let number = self.stack(key).traversal.as_ref().map(|traversal| traversal.traversal_id);
-        if let Some((_, node)) = op.origin.filter(|(started_by, _)| Some(*started_by) == number) {
-            self.enqueue(key, &[node]);
-        }
-    }
-
     /// Takes the values of properties that differ from the definition: they are about to be corrected.
     pub(crate) fn take_drifted(&mut self, slot: Slot) -> Arc<Members> {
         let id = self.resource(slot).id;
         self.observed.get_mut(&id).map(Observed::take_drifted).unwrap_or_default()
-    }
-
-    /// The reason that a check gives to a resource whose object is healthy and has drifted.
-    pub(crate) fn drift_reason(&mut self, slot: Slot) -> Option<String> {
-        let drifted = self.take_drifted(slot);
-        if self.is_external(slot) {
-            // An external object is its owner's affair.
-            return None;
-        }
-        let names: Vec<&str> = drifted.keys().map(|name| &**name).collect();
-        (!names.is_empty()).then(|| {
-            format!(
-                "Changed behind the stack's back: {}. Next: update the stack with converge to mend it.",
-                names.join(", ")
-            )
-        })
     }
 
     /// All resources whose objects can be read, with what is needed for that.

@@ -8,7 +8,7 @@ use crate::ids::StackId;
 use crate::state::{State, Status};
 use crate::store::EventRow;
 use crate::time::Time;
-use crate::tree::{Env, Slot, StackKey, Tree};
+use crate::tree::{Env, Resizing, Slot, StackKey, Tree};
 use kiln_cloud::CreatedBy;
 use kiln_resources::behaviour::NestedStack;
 use kiln_template::Value;
@@ -111,15 +111,15 @@ impl Tree {
         &mut self,
         env: &Env<'_>,
         group: Slot,
+        resizing: &Resizing,
         status: Status,
         failure: Option<&str>,
     ) {
-        let resource = self.resource(group);
-        let Some(cooldown) = resource.cooldown.as_ref().filter(|_| self.config.listener.is_some())
-        else {
+        if self.config.listener.is_none() {
             return;
-        };
-        let (kind, by) = cooldown.adjustment();
+        }
+        let resource = self.resource(group);
+        let (kind, by) = resizing.cooldown.adjustment();
         let size = |child| self.scope(child).members().len();
         let scaling = Scaling {
             status,

@@ -5,7 +5,7 @@
 
 use crate::activity::{Activity, OperationInfo};
 use crate::ids::{CommandId, Ids};
-use crate::machine::{Effect, Input, Run};
+use crate::machine::{Effect, Input, Machine, Run};
 use crate::notification::Outbox;
 use crate::state::{Action, Status};
 use crate::store::Batch;
@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// A tree and its running operations.
 pub struct Owner {
-    tree: Tree,
+    machine: Machine,
     fence: u64,
     running: BTreeMap<OpId, Live>,
     /// Operations that wait for a moment.
@@ -98,10 +98,21 @@ enum Todo {
 
 impl Owner {
     /// The owner of a tree; resumes all actions and operations.
-    pub fn new(mut tree: Tree, fence: u64, now: Time, ids: &mut dyn Ids) -> Owner {
-        let effects = tree.resume(&mut Env { now, ids });
+    pub fn new(tree: Tree, fence: u64, now: Time, ids: &mut dyn Ids) -> Owner {
+        Owner::run_machine(Machine::new(tree), fence, now, ids)
+    }
+
+    /// The same, for a driver that takes what is done ([`Owner::take_activity`]).
+    pub(crate) fn with_activity(tree: Tree, fence: u64, now: Time, ids: &mut dyn Ids) -> Owner {
+        let mut machine = Machine::new(tree);
+        machine.activity.enable();
+        Owner::run_machine(machine, fence, now, ids)
+    }
+
+    fn run_machine(mut machine: Machine, fence: u64, now: Time, ids: &mut dyn Ids) -> Owner {
+        let effects = machine.resume(&mut Env { now, ids });
         let mut owner = Owner {
-            tree,
+            machine,
             fence,
             running: BTreeMap::new(),
             sleepers: BTreeSet::new(),
@@ -110,19 +121,19 @@ impl Owner {
             ordered: 0,
         };
         let mut todo = VecDeque::new();
-        owner.apply_decision(effects, now, &mut todo);
+        owner.perform(effects, now, &mut todo);
         owner.run_queue(todo, now, ids);
         owner
     }
 
     /// The tree.
     pub fn tree(&self) -> &Tree {
-        &self.tree
+        self.machine.tree()
     }
 
     /// The tree, for previews.
     pub fn tree_mut(&mut self) -> &mut Tree {
-        &mut self.tree
+        &mut self.machine.tree
     }
 
     /// Applies an input.
@@ -132,7 +143,7 @@ impl Owner {
 
     /// Takes a command out of the queue that cannot be carried out, with an event that says why.
     pub fn refuse_command(&mut self, id: CommandId, why: &str, now: Time, ids: &mut dyn Ids) {
-        self.tree.refuse_command(&mut Env { now, ids }, id, why);
+        self.machine.tree.refuse_command(&mut Env { now, ids }, id, why);
     }
 
     /// Takes the answer to an order of an operation. An answer that no operation waits for, such as a duplicate,
@@ -163,7 +174,7 @@ impl Owner {
                 todo.push_back(Todo::Turn(op, Some(Answer::Woken)));
             }
         }
-        if self.tree.next_wake().is_some_and(|time| time <= now) {
+        if self.machine.next_wake().is_some_and(|time| time <= now) {
             todo.push_back(Todo::Step(Input::Tick));
         }
         self.run_queue(todo, now, ids);
@@ -171,7 +182,7 @@ impl Owner {
 
     /// Whether the machine has more to do once the changes so far are on their way to the store.
     pub fn has_queued_tasks(&self) -> bool {
-        self.tree.has_queued_tasks()
+        self.machine.has_queued_tasks()
     }
 
     /// Lets the machine go on with that.
@@ -182,71 +193,72 @@ impl Owner {
     /// When to call [`Owner::wake`] next.
     pub fn next_wake(&self) -> Option<Time> {
         let sleeper = self.sleepers.first().map(|(time, _)| *time);
-        [sleeper, self.tree.next_wake()].into_iter().flatten().min()
+        [sleeper, self.machine.next_wake()].into_iter().flatten().min()
     }
 
     /// The rows that are to be stored, and the calls that may be made after that.
     pub fn flush(&mut self) -> (Option<Batch>, Vec<Order>) {
-        let batch = self.tree.has_changes().then(|| self.tree.take_batch(self.fence));
+        let batch =
+            self.machine.tree.has_changes().then(|| self.machine.tree.take_batch(self.fence));
         (batch, std::mem::take(&mut self.orders))
     }
 
     /// What is to be told to others once what was flushed last is written down, and in whose name.
     pub(crate) fn take_outbox(&mut self) -> (Outbox, Arc<Credential>) {
-        (self.tree.take_outbox(), self.tree.credential.clone())
+        (self.machine.tree.take_outbox(), self.machine.tree.credential.clone())
     }
 
     /// The trusts and application credentials that have to be revoked now.
     pub fn to_revoke(&self) -> Vec<Arc<Credential>> {
-        self.tree.to_revoke()
+        self.machine.tree.to_revoke()
     }
 
     /// The name of the project of the tree's users, once, when all of it is deleted: it goes before that is
     /// written down, so that whoever takes over after a crash does it again.
     pub fn take_users(&mut self) -> Option<String> {
-        let is_gone = self.tree.root_state().0.is(Action::Delete, Status::Complete);
-        self.tree.users.take_if(|_| is_gone)?;
-        Some(users_project_name(&self.tree.project, self.tree.root.0))
+        let is_gone = self.machine.tree.root_state().0.is(Action::Delete, Status::Complete);
+        self.machine.tree.users.take_if(|_| is_gone)?;
+        Some(users_project_name(&self.machine.tree.project, self.machine.tree.root.0))
     }
 
     /// Records that a trust or an application credential was revoked.
     pub fn revoked(&mut self, credential: &Credential) {
-        self.tree.revoked(credential);
+        self.machine.tree.revoked(credential);
     }
 
     /// Whether a trust or an application credential has yet to be revoked.
     pub fn has_revocations(&self) -> bool {
-        self.tree.has_revocations()
+        self.machine.tree.has_revocations()
     }
 
     /// Takes what was done since the last time, for logs and metrics.
     pub(crate) fn take_activity(&mut self) -> Vec<Activity> {
-        self.tree.activity.take()
+        self.machine.activity.take()
     }
 
     /// Whether changes have yet to be stored.
     pub fn has_changes(&self) -> bool {
-        self.tree.has_changes()
+        self.machine.tree.has_changes()
     }
 
     /// Whether an action or an operation is in progress.
     pub fn is_busy(&self) -> bool {
-        self.tree.has_work()
+        self.machine.tree.has_work()
     }
 
     fn run_queue(&mut self, mut todo: VecDeque<Todo>, now: Time, ids: &mut dyn Ids) {
         while let Some(next) = todo.pop_front() {
             match next {
                 Todo::Step(input) => {
-                    let effects = self.tree.step(input, &mut Env { now, ids });
-                    self.apply_decision(effects, now, &mut todo);
+                    let effects = self.machine.step(input, &mut Env { now, ids });
+                    self.perform(effects, now, &mut todo);
                 }
                 Todo::Turn(op, answer) => self.turn(op, answer, now, ids, &mut todo),
             }
         }
     }
 
-    fn apply_decision(&mut self, effects: Vec<Effect>, now: Time, todo: &mut VecDeque<Todo>) {
+    fn perform(&mut self, effects: Vec<Effect>, now: Time, todo: &mut VecDeque<Todo>) {
         for effect in effects {
             match effect {
                 Effect::Run(run) => {
@@ -257,7 +269,7 @@ impl Owner {
                 Effect::Stop(op) => self.stop(op, now, todo),
                 Effect::Changed(slot) => {
                     for op in self.watchers.remove(&slot).unwrap_or_default() {
-                        let metadata = self.tree.watched_value(slot);
+                        let metadata = self.machine.tree.watched_value(slot);
                         todo.push_back(Todo::Turn(op, Some(Answer::Metadata(metadata))));
                     }
                 }
@@ -267,8 +279,8 @@ impl Owner {
 
     fn start_operation(&mut self, run: Box<Run>) {
         let (op, slot) = (run.op, run.slot);
-        let info = Arc::new(self.tree.operation_info(&run));
-        self.tree.activity.record(Activity::Started(info.clone()));
+        let info = Arc::new(self.machine.operation_info(&run));
+        self.machine.activity.record(Activity::Started(info.clone()));
         let live = Live {
             info,
             stage: Stage::Begun(run),
@@ -300,7 +312,7 @@ impl Owner {
         match turn {
             OpPoll::Finished(result) => {
                 let error = result.as_ref().err().and_then(crate::activity::error_text);
-                self.tree.activity.record(Activity::Ended(info, error));
+                self.machine.activity.record(Activity::Ended(info, error));
                 self.forget(op);
                 todo.push_back(Todo::Step(Input::Ended(op, result)));
             }
@@ -357,15 +369,15 @@ impl Owner {
                 todo.push_back(Todo::Turn(op, Some(Answer::Bytes(bytes))));
             }
             Demand::Sibling(reference) => {
-                let sibling = self.tree.sibling(live.slot, &reference);
+                let sibling = self.machine.tree.sibling(live.slot, &reference);
                 todo.push_back(Todo::Turn(op, Some(Answer::Sibling(sibling))));
             }
             Demand::Watch { reference, seen, until } => {
-                let Some(watched) = self.tree.find_sibling(live.slot, &reference) else {
+                let Some(watched) = self.machine.tree.find_sibling(live.slot, &reference) else {
                     todo.push_back(Todo::Turn(op, Some(Answer::Metadata(None))));
                     return;
                 };
-                let metadata = self.tree.watched_value(watched);
+                let metadata = self.machine.tree.watched_value(watched);
                 if metadata != seen {
                     todo.push_back(Todo::Turn(op, Some(Answer::Metadata(metadata))));
                 } else {
@@ -384,8 +396,8 @@ impl Owner {
         self.ordered += 1;
         live.order = Some(self.ordered);
         let info = live.info.clone();
-        let by = self.tree.credential.clone();
-        let call = call.acting_for(self.tree.acting_for_resource(live.slot));
+        let by = self.machine.tree.credential.clone();
+        let call = call.acting_for(self.machine.tree.acting_for_resource(live.slot));
         self.orders.push(Order { number: self.ordered, op, step, call, by, info });
     }
 
@@ -403,7 +415,7 @@ impl Owner {
 
     fn give_up(&mut self, op: OpId, todo: &mut VecDeque<Todo>) {
         if let Some(live) = self.running.get(&op) {
-            self.tree.activity.record(Activity::Stopped(live.info.clone()));
+            self.machine.activity.record(Activity::Stopped(live.info.clone()));
         }
         self.forget(op);
         todo.push_back(Todo::Step(Input::Stopped(op)));

@@ -1,7 +1,10 @@
 //! The cleanup: each resource that the goal has no place for is removed, after those that need it.
 
-use super::Phase;
+use super::Machine;
 use super::operations::OperationSpec;
+use super::reached::Transition;
+use super::traversal::Phase;
+use crate::ids::ResourceId;
 use crate::state::{Action, Status};
 use crate::tree::{Env, Slot, StackKey, Tree};
 use kiln_resources::behaviour::OperationKind;
@@ -9,90 +12,29 @@ use kiln_template::environment::Hook;
 use kiln_template::graph::{Edge, Graph};
 use std::collections::BTreeMap;
 
-impl Tree {
-    pub(crate) fn start_cleanup(&mut self, _: &mut Env<'_>, key: StackKey) {
-        let slots = self.unwanted(key);
-        let graph = self.graph_of_removal(&slots);
-        let nodes = vec![true; slots.len()];
-        if let Some(traversal) = self.traversal_mut(key) {
-            traversal.phase = Phase::Cleanup;
-            traversal.slots = slots.into_iter().map(Some).collect();
-        }
-        self.schedule_graph(key, &graph, &nodes);
+impl Machine {
+    /// Begins the cleanup of a stack.
+    pub(crate) fn start_cleanup(&mut self, key: StackKey) {
+        let slots = self.tree.unwanted(key);
+        let graph = self.tree.graph_of_removal(&slots).unwrap_or_else(|| {
+            self.reached.hit(Transition::CleanupGraphCyclic);
+            self.tree.graph_without_replacements(&slots)
+        });
+        self.schedule_slots(key, Phase::Cleanup, slots, &graph);
     }
 
-    /// The resources that the goal of the traversal has no place for, and those whose nested stacks have
-    /// some of that resource_type.
-    fn unwanted(&self, key: StackKey) -> Vec<Slot> {
-        let stack = self.stack(key);
-        let is_delete =
-            stack.traversal.as_ref().is_some_and(|traversal| traversal.action == Action::Delete);
-        let is_wanted = |slot: Slot| !is_delete && self.is_wanted(slot);
-        let is_to_go = |slot: &Slot| !is_wanted(*slot) || self.has_deferred_cleanup(*slot);
-        stack.resources.values().copied().filter(is_to_go).collect()
-    }
-
-    /// Whether the template of a resource's stack has a place for it. Copies belong to snapshots.
-    pub(crate) fn is_wanted(&self, slot: Slot) -> bool {
-        let resource = self.resource(slot);
-        if resource.copy_of.is_some() {
-            return true;
-        }
-        let blueprint = self.stack(resource.stack).blueprint.as_ref();
-        self.current(resource.stack, &resource.name) == Some(slot)
-            && blueprint.is_some_and(|it| it.definition.has_resource(&resource.name))
-    }
-
-    /// The order of removal: a resource goes before its dependencies, and a replacement before the resource
-    /// that it replaces.
-    fn graph_of_removal(&self, slots: &[Slot]) -> Graph {
-        let places: BTreeMap<_, _> =
-            slots.iter().enumerate().map(|(at, slot)| (self.resource(*slot).id, at)).collect();
-        let mut users: Vec<Vec<Edge>> = vec![Vec::new(); slots.len()];
-        for (at, slot) in slots.iter().enumerate() {
-            let resource = self.resource(*slot);
-            let under_way = resource.op.iter().flat_map(|op| op.requires.iter());
-            let needed = resource.requires.iter().chain(under_way);
-            for id in needed.chain(&resource.replaces) {
-                if let Some(needed) = places.get(id).filter(|needed| **needed != at) {
-                    users[*needed].push(Edge { to: at, span: None });
-                }
-            }
-        }
-        let mut graph = Graph::with_capacity(slots.len());
-        users.iter().for_each(|edges| graph.push(edges));
-        // After a revival two resources may wait for each other: then the younger one goes first.
-        match graph.order() {
-            Ok(_) => graph,
-            Err(_) => self.graph_without_replacements(slots, &places),
-        }
-    }
-
-    fn graph_without_replacements(
-        &self,
-        slots: &[Slot],
-        places: &BTreeMap<crate::ids::ResourceId, usize>,
-    ) -> Graph {
-        let mut users: Vec<Vec<Edge>> = vec![Vec::new(); slots.len()];
-        for (at, slot) in slots.iter().enumerate() {
-            let resource = self.resource(*slot);
-            for id in &resource.requires {
-                // Only older resources wait for younger ones: such a graph has no cycle.
-                if let Some(needed) = places.get(id).filter(|needed| **needed < at) {
-                    users[*needed].push(Edge { to: at, span: None });
-                }
-            }
-        }
-        let mut graph = Graph::with_capacity(slots.len());
-        users.iter().for_each(|edges| graph.push(edges));
-        graph
-    }
-
-    pub(crate) fn visit_cleanup(&mut self, env: &mut Env<'_>, key: StackKey, node: usize) {
-        let Some(traversal) = &self.stack(key).traversal else { return };
-        let action = traversal.action;
-        let Some(slot) = traversal.slots[node] else { return self.node_done(key, node) };
-        let resource = self.resource(slot);
+    /// Visits a resource that may have to be removed.
+    pub(crate) fn visit_cleanup(
+        &mut self,
+        env: &mut Env<'_>,
+        key: StackKey,
+        slot: Option<Slot>,
+        node: usize,
+    ) {
+        // An operation of an older traversal may have removed it meanwhile.
+        let Some(slot) = slot else { return self.node_done(key, node) };
+        let is_delete = self.tree.is_being_deleted(key);
+        let resource = self.tree.resource(slot);
         if let Some(op) = &resource.op {
             return match op.kind {
                 OperationKind::Delete | OperationKind::DeleteSnapshot => {
@@ -101,10 +43,10 @@ impl Tree {
                 _ => self.park(key, slot, node),
             };
         }
-        if action != Action::Delete && self.is_wanted(slot) {
-            return match self.has_deferred_cleanup(slot) {
-                true => self.clean_up_nested(env, slot, node),
-                false => self.node_done(key, node),
+        if !is_delete && self.tree.is_wanted(slot) {
+            return match resource.child.filter(|_| self.tree.has_deferred_cleanup(slot)) {
+                Some(child) => self.clean_up_nested(child, slot, node),
+                None => self.node_done(key, node),
             };
         }
         if resource.copy_of.is_some() {
@@ -118,15 +60,81 @@ impl Tree {
         }
         if is_gone {
             self.node_done(key, node);
-            return self.drop_resource(slot);
+            return self.tree.drop_resource(slot);
         }
-        if action == Action::Delete
-            && self.pauses_at_hook(env, slot, Hook::PreDelete, Action::Delete)
-        {
+        if is_delete && self.pauses_at_hook(env, slot, Hook::PreDelete, Action::Delete) {
             return self.park(key, slot, node);
         }
         let (kind, action) = (OperationKind::Delete, Action::Delete);
         let start = OperationSpec { kind, action, node, target: None, requires: Vec::new() };
         self.start_operation(env, slot, start);
+    }
+}
+
+impl Tree {
+    /// The resources that the goal of the traversal has no place for, and those whose nested stacks have some of that
+    /// kind.
+    fn unwanted(&self, key: StackKey) -> Vec<Slot> {
+        let is_delete = self.is_being_deleted(key);
+        let is_wanted = |slot: Slot| !is_delete && self.is_wanted(slot);
+        let is_to_go = |slot: &Slot| !is_wanted(*slot) || self.has_deferred_cleanup(*slot);
+        self.stack(key).resources.values().copied().filter(is_to_go).collect()
+    }
+
+    /// Whether the template of a resource's stack has a place for it. Copies belong to snapshots.
+    pub(crate) fn is_wanted(&self, slot: Slot) -> bool {
+        let resource = self.resource(slot);
+        if resource.copy_of.is_some() {
+            return true;
+        }
+        let blueprint = self.stack(resource.stack).blueprint.as_ref();
+        self.is_current(slot)
+            && blueprint.is_some_and(|it| it.definition.has_resource(&resource.name))
+    }
+
+    /// The order of removal: a resource goes before its dependencies, and a replacement before the resource that it
+    /// replaces; `None` if two resources wait for each other, as they may after a revival.
+    fn graph_of_removal(&self, slots: &[Slot]) -> Option<Graph> {
+        let positions = self.positions(slots);
+        let mut users: Vec<Vec<Edge>> = vec![Vec::new(); slots.len()];
+        for (at, slot) in slots.iter().enumerate() {
+            let resource = self.resource(*slot);
+            let under_way = resource.op.iter().flat_map(|op| op.requires.iter());
+            let needed = resource.requires.iter().chain(under_way);
+            for id in needed.chain(&resource.replaces) {
+                if let Some(needed) = positions.get(id).filter(|needed| **needed != at) {
+                    users[*needed].push(Edge { to: at, span: None });
+                }
+            }
+        }
+        let mut graph = Graph::with_capacity(slots.len());
+        users.iter().for_each(|edges| graph.push(edges));
+        graph.order().is_ok().then_some(graph)
+    }
+
+    /// The same, if only older resources wait for younger ones: such a graph has no cycle.
+    fn graph_without_replacements(&self, slots: &[Slot]) -> Graph {
+        let positions = self.positions(slots);
+        let mut users: Vec<Vec<Edge>> = vec![Vec::new(); slots.len()];
+        for (at, slot) in slots.iter().enumerate() {
+            for id in &self.resource(*slot).requires {
+                if let Some(needed) = positions.get(id).filter(|needed| **needed < at) {
+                    users[*needed].push(Edge { to: at, span: None });
+                }
+            }
+        }
+        let mut graph = Graph::with_capacity(slots.len());
+        users.iter().for_each(|edges| graph.push(edges));
+        graph
+    }
+
+    /// The positions of resources in a list, by their ids.
+    pub(crate) fn positions(&self, slots: &[Slot]) -> BTreeMap<ResourceId, usize> {
+        slots.iter().enumerate().map(|(at, slot)| (self.resource(*slot).id, at)).collect()
+    }
+
+    /// Whether the action under way on a stack deletes it.
+    pub(crate) fn is_being_deleted(&self, key: StackKey) -> bool {
+        self.traversal(key).is_some_and(|traversal| traversal.action == Action::Delete)
     }
 }

@@ -1,6 +1,8 @@
 //! Commands: what users ask of a stack.
 
-use super::traversal::StackFailure;
+use super::Machine;
+use super::reached::Transition;
+use super::traversal::{Objects, OnFailure, TraversalSpec};
 use crate::blueprint::Recipe;
 use crate::config::Config;
 use crate::ids::{SnapshotId, StackId};
@@ -106,11 +108,114 @@ pub struct NewStack {
     pub request: Option<RequestId>,
 }
 
+impl Machine {
+    pub(crate) fn command(&mut self, env: &mut Env<'_>, command: Command) {
+        let root = self.tree.root_key();
+        match command {
+            Command::Update { recipe, settings } => self.update(env, root, recipe, settings),
+            Command::Delete => self.delete(env, root, Objects::Remove),
+            Command::Abandon => {
+                // The users of the stack stay with its objects.
+                self.tree.users = None;
+                self.delete(env, root, Objects::Keep);
+            }
+            Command::Snapshot { id, name } => self.take_snapshot(env, id, name),
+            Command::DeleteSnapshot(id) => self.delete_snapshot(env, id),
+            Command::Restore(id) => self.restore(env, id),
+            Command::Cancel { with_rollback } => self.cancel_root(env, root, with_rollback),
+            Command::ForEach(stack, action) => {
+                if let Some(key) = self.tree.key_of(stack) {
+                    self.run_on_each(env, key, action);
+                }
+            }
+            Command::Signal { stack, resource, details } => {
+                self.signal(env, stack, &resource, &details);
+            }
+            Command::Mark { stack, resource, is_healthy, reason } => {
+                self.mark_health(env, stack, &resource, is_healthy, &reason);
+            }
+        }
+    }
+
+    pub(crate) fn update(
+        &mut self,
+        env: &mut Env<'_>,
+        key: StackKey,
+        recipe: Arc<Recipe>,
+        settings: Settings,
+    ) {
+        if self.tree.stack(key).state.action == Action::Delete {
+            // A delete was quicker.
+            self.reached.hit(Transition::CommandIgnored);
+            settings.credential.into_iter().for_each(|unused| self.tree.revoke_later(unused));
+            return;
+        }
+        let stack = self.tree.stack_mut(key);
+        if let Some(tags) = settings.tags {
+            stack.tags = tags;
+        }
+        stack.timeout = settings.timeout.or(stack.timeout);
+        stack.is_rolled_back = settings.is_rolled_back.unwrap_or(stack.is_rolled_back);
+        if let Some(credential) = settings.credential {
+            self.tree.use_credential(credential);
+        }
+        let spec = TraversalSpec::new(Action::Update, Some(recipe));
+        let spec = TraversalSpec { converges: settings.converges, ..spec };
+        self.begin_and_start(env, key, spec);
+    }
+
+    fn delete(&mut self, env: &mut Env<'_>, key: StackKey, objects: Objects) {
+        let stack = self.tree.stack(key);
+        if stack.deleted.is_some() {
+            return;
+        }
+        if let Some(traversal) = &stack.traversal {
+            if traversal.action == Action::Delete && traversal.failure.is_none() {
+                return;
+            }
+            // The interrupted action ends here, with an event.
+            let action = traversal.action;
+            let reason = format!("Stack {action} cancelled");
+            self.tree.stack_event(env, key, State::new(action, Status::Failed), &reason);
+        }
+        let spec = TraversalSpec::new(Action::Delete, None);
+        self.begin_traversal(env, key, TraversalSpec { objects, ..spec });
+        self.delete_snapshots();
+        self.enter_phase(env, key);
+        self.stop_all(env, key);
+    }
+
+    fn cancel_root(&mut self, env: &mut Env<'_>, key: StackKey, with_rollback: bool) {
+        let traversal = self.tree.traversal(key).filter(|traversal| {
+            matches!(traversal.action, Action::Update | Action::Create)
+                && traversal.failure.is_none()
+        });
+        if traversal.is_none() {
+            // The action was quicker, or is one that cannot be cancelled.
+            return self.reached.hit(Transition::CommandIgnored);
+        }
+        self.reached.hit(Transition::TraversalCancelled);
+        self.cancel_traversal(env, key);
+        if let Some(traversal) = self.traversal_mut(key).filter(|_| with_rollback) {
+            traversal.on_failure = OnFailure::RollBack;
+        }
+    }
+
+    fn run_on_each(&mut self, env: &mut Env<'_>, key: StackKey, action: Action) {
+        let stack = self.tree.stack(key);
+        let is_done = stack.state.is(action, Status::Complete) && action != Action::Check;
+        if stack.traversal.is_some() || is_done {
+            return self.reached.hit(Transition::CommandIgnored);
+        }
+        self.begin_traversal(env, key, TraversalSpec::new(action, None));
+        self.enter_phase(env, key);
+    }
+}
+
 impl Tree {
-    /// A tree whose root is about to be created; [`Tree::resume`] starts it.
+    /// A tree whose root is about to be created; [`Machine::resume`] starts it.
     pub fn create(config: Arc<Config>, new: NewStack, env: &mut Env<'_>) -> Tree {
         let mut tree = Tree::empty(config, new.id, new.project, new.user_name);
-        tree.activity.set_request(new.request);
         tree.credential = new.settings.credential.unwrap_or_default();
         let key = tree.add_stack(Stack {
             id: new.id,
@@ -133,15 +238,15 @@ impl Tree {
             busy: 0,
             blueprint: None,
             traversal: None,
+            request: None,
         });
         let action = if new.adopted.is_some() { Action::Adopt } else { Action::Create };
         tree.stack_mut(key).state.action = action;
-        tree.begin_traversal(env, key, action, None);
-        if let Some(traversal) = tree.traversal_mut(key) {
-            traversal.adopted = new.adopted;
-        }
-        tree.activity.set_request(None);
-        tree
+        let mut machine = Machine::new(tree);
+        machine.activity.set_request(new.request);
+        let spec = TraversalSpec::new(action, None);
+        machine.begin_traversal(env, key, TraversalSpec { adopted: new.adopted, ..spec });
+        machine.tree
     }
 
     /// The root stack as it is to be stored before anything is done.
@@ -152,116 +257,5 @@ impl Tree {
     pub(crate) fn key_of(&self, id: StackId) -> Option<StackKey> {
         let at = self.stacks.iter().position(|stack| stack.as_ref().is_some_and(|it| it.id == id));
         at.map(|at| StackKey(at as u32))
-    }
-
-    pub(crate) fn command(&mut self, env: &mut Env<'_>, command: Command) {
-        let root = self.root_key();
-        match command {
-            Command::Update { recipe, settings } => self.update(env, root, recipe, settings),
-            Command::Delete => self.delete(env, root, false),
-            Command::Abandon => {
-                // The users of the stack stay with its objects.
-                self.users = None;
-                self.delete(env, root, true);
-            }
-            Command::Snapshot { id, name } => self.take_snapshot(env, id, name),
-            Command::DeleteSnapshot(id) => self.delete_snapshot(env, id),
-            Command::Restore(id) => self.restore(env, id),
-            Command::Cancel { with_rollback } => self.cancel_root(env, root, with_rollback),
-            Command::ForEach(stack, action) => {
-                if let Some(key) = self.key_of(stack) {
-                    self.run_on_each(env, key, action);
-                }
-            }
-            Command::Signal { stack, resource, details } => {
-                self.signal(env, stack, &resource, &details);
-            }
-            Command::Mark { stack, resource, is_healthy, reason } => {
-                self.mark_health(env, stack, &resource, is_healthy, &reason);
-            }
-        }
-    }
-
-    pub(crate) fn update(
-        &mut self,
-        env: &mut Env<'_>,
-        key: StackKey,
-        recipe: Arc<Recipe>,
-        settings: Settings,
-    ) {
-        if self.stack(key).state.action == Action::Delete {
-            // A delete was quicker.
-            settings.credential.into_iter().for_each(|unused| self.revoke_later(unused));
-            return;
-        }
-        let stack = self.stack_mut(key);
-        if let Some(tags) = settings.tags {
-            stack.tags = tags;
-        }
-        stack.timeout = settings.timeout.or(stack.timeout);
-        stack.is_rolled_back = settings.is_rolled_back.unwrap_or(stack.is_rolled_back);
-        if let Some(credential) = settings.credential {
-            self.use_credential(credential);
-        }
-        self.begin_traversal(env, key, Action::Update, Some(recipe));
-        if let Some(traversal) = self.traversal_mut(key) {
-            traversal.converges = settings.converges;
-        }
-        self.bind_and_start(env, key);
-    }
-
-    /// Binds the template of a stack, and enters the first phase.
-    pub(crate) fn bind_and_start(&mut self, env: &mut Env<'_>, key: StackKey) {
-        match self.bind_template(key) {
-            Ok(()) => self.enter_phase(env, key),
-            Err(reason) => self.fail_traversal(env, key, StackFailure { reason, failure: None }),
-        }
-    }
-
-    fn delete(&mut self, env: &mut Env<'_>, key: StackKey, keeps_objects: bool) {
-        let stack = self.stack(key);
-        if stack.deleted.is_some() {
-            return;
-        }
-        if let Some(traversal) = &stack.traversal {
-            if traversal.action == Action::Delete && traversal.failure.is_none() {
-                return;
-            }
-            // The interrupted action ends here, with an event.
-            let action = traversal.action;
-            let reason = format!("Stack {action} cancelled");
-            self.stack_event(env, key, State::new(action, Status::Failed), &reason);
-        }
-        self.begin_traversal(env, key, Action::Delete, None);
-        if let Some(traversal) = self.traversal_mut(key) {
-            traversal.keeps_objects = keeps_objects;
-        }
-        self.delete_snapshots();
-        self.enter_phase(env, key);
-        self.stop_all(env, key);
-    }
-
-    fn cancel_root(&mut self, env: &mut Env<'_>, key: StackKey, with_rollback: bool) {
-        let Some(traversal) = self.traversal_mut(key) else { return };
-        let can_be = matches!(traversal.action, Action::Update | Action::Create)
-            && traversal.failure.is_none();
-        if !can_be {
-            return;
-        }
-        self.cancel_traversal(env, key);
-        if let Some(traversal) = self.traversal_mut(key) {
-            traversal.must_roll_back = with_rollback;
-            traversal.must_not_roll_back = !with_rollback;
-        }
-    }
-
-    fn run_on_each(&mut self, env: &mut Env<'_>, key: StackKey, action: Action) {
-        let stack = self.stack(key);
-        let is_done = stack.state.is(action, Status::Complete) && action != Action::Check;
-        if stack.traversal.is_some() || is_done {
-            return;
-        }
-        self.begin_traversal(env, key, action, None);
-        self.enter_phase(env, key);
     }
 }

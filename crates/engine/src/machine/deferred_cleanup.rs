@@ -1,108 +1,53 @@
 //! Nested stacks that defer their cleanup: resources that were replaced in them stay until the resources of the
 //! parent that used them were updated.
 
-use super::Phase;
-use super::traversal::StackFailure;
+use super::reached::Transition;
+use super::traversal::{Phase, StackFailure, Traversal};
+use super::{Machine, Task};
 use crate::state::Action;
-use crate::tree::{Env, Slot, StackKey, Tree};
+use crate::tree::{Env, Slot, StackKey, Tree, Work};
 use kiln_resources::behaviour::OperationKind;
 
-impl Tree {
-    /// Whether a nested stack that is through with its forward phase defers the cleanup. A rolling update
-    /// does not: it must not need twice the quota.
-    pub(crate) fn defers_cleanup(&self, key: StackKey) -> bool {
-        let stack = self.stack(key);
-        let is_update =
-            stack.traversal.as_ref().is_some_and(|traversal| traversal.action == Action::Update);
-        let Some((parent, parent_resource)) = stack.parent_resource.filter(|_| is_update) else {
-            return false;
-        };
-        // A delete of the parent comes to the nested stack in its turn.
-        let is_around =
-            self.stack(parent).traversal.as_ref().is_some_and(|traversal| match traversal.action {
-                Action::Delete => true,
-                Action::Create => false,
-                // After a restart the parent's traversal may be in its cleanup already, and not yet here.
-                _ => traversal.phase == Phase::Forward || traversal.will_clean_up(parent_resource),
-            });
-        // After a restart the operation on the parent resource may be over already.
-        is_around
-            && self.resource(parent_resource).op.as_deref().is_none_or(|op| {
-                op.kind == OperationKind::Update && op.is_last_stage && op.stages <= 1
-            })
-    }
-
-    /// Whether a nested stack goes on although its parent's traversal has failed: resources of the parent may
-    /// still use what was replaced in it, so that stays until the next traversal. A group that is resized has
-    /// no traversal of its parent, and cleans up by itself.
-    pub(crate) fn has_outlived_parent_traversal(&self, key: StackKey) -> bool {
-        let stack = self.stack(key);
-        let is_update =
-            stack.traversal.as_ref().is_some_and(|traversal| traversal.action == Action::Update);
-        let Some((parent, parent_resource)) = stack.parent_resource.filter(|_| is_update) else {
-            return false;
-        };
-        let parent_resource = self.resource(parent_resource);
-        self.stack(parent).traversal.is_none()
-            && parent_resource.op.is_none()
-            && parent_resource.wanted_size.is_none()
-    }
-
+impl Machine {
+    /// A nested stack is through with its forward phase, and waits for the cleanup of its parent.
     pub(crate) fn defer_cleanup(&mut self, key: StackKey) {
-        let Some(traversal) = self.traversal_mut(key) else { return };
+        let Some(traversal) = self.traversal_mut(key) else {
+            return self.unexpected(key, "a cleanup is deferred without a traversal");
+        };
         traversal.phase = Phase::Deferred;
-        if let Some((_, parent_resource)) = self.stack(key).parent_resource {
+        self.reached.hit(Transition::CleanupDeferred);
+        if let Some((_, parent_resource)) = self.tree.stack(key).parent_resource {
+            // After a restart the operation may be over already.
             self.finish_immediately(parent_resource);
         }
     }
 
-    /// Whether a resource stays, and its nested stack has yet to clean up.
-    pub(crate) fn has_deferred_cleanup(&self, slot: Slot) -> bool {
-        let resource = self.resource(slot);
-        resource.op.is_none()
-            && resource.child.is_some_and(|child| self.stack(child).traversal.is_some())
-    }
-
     /// Has the nested stack of a resource clean up; the node waits for that.
-    pub(crate) fn clean_up_nested(&mut self, env: &mut Env<'_>, slot: Slot, node: usize) {
-        let resource = self.resource(slot);
-        let (key, Some(child)) = (resource.stack, resource.child) else { return };
-        self.park(key, slot, node);
-        let traversal = self.stack(child).traversal.as_ref();
+    pub(crate) fn clean_up_nested(&mut self, child: StackKey, slot: Slot, node: usize) {
+        self.park(self.tree.resource(slot).stack, slot, node);
         // A nested stack that is still in its forward phase goes on to its cleanup by itself.
-        if traversal.is_some_and(|traversal| traversal.phase == Phase::Deferred) {
-            self.start_cleanup(env, child);
+        if self.tree.traversal(child).is_some_and(Traversal::is_deferred) {
+            self.reached.hit(Transition::DeferredCleanupStarted);
+            self.start_cleanup(child);
         }
     }
 
-    /// The traversal of a nested stack has ended without an operation on its parent resource: a deferred
-    /// cleanup, or a group that was resized.
-    pub(crate) fn nested_ended_without_operation(
+    /// A nested stack has cleaned up after the operation on its parent resource was over.
+    pub(crate) fn deferred_cleanup_ended(
         &mut self,
         env: &mut Env<'_>,
-        key: StackKey,
-        parent_resource: Slot,
+        (parent, parent_resource): (StackKey, Slot),
         result: Result<(), StackFailure>,
     ) {
-        let Some((parent, _)) = self.stack(key).parent_resource else { return };
-        let traversal =
-            self.traversal_mut(parent).filter(|traversal| traversal.phase == Phase::Cleanup);
-        let node = traversal.and_then(|traversal| traversal.parked.remove(&parent_resource));
-        let is_resize = self.resource(parent_resource).wanted_size.is_some();
-        self.finish_resize(
-            env,
-            parent_resource,
-            result.as_ref().err().map(|ending| &*ending.reason),
-        );
-        if node.is_none() && is_resize {
-            return;
-        }
-        self.queue.push_back(super::Task::MaybeFinish(parent));
+        let is_cleanup =
+            matches!(self.tree.traversal(parent), Some(Traversal { phase: Phase::Cleanup(_), .. }));
+        let node = if is_cleanup { self.unpark(parent, parent_resource) } else { None };
+        self.queue.push_back(Task::MaybeFinish(parent));
         match result {
             Ok(()) => node.into_iter().for_each(|node| self.node_done(parent, node)),
             // A newer traversal may count on a cleanup that an older one began.
             Err(ending) => {
-                let name = self.resource(parent_resource).name.clone();
+                let name = self.tree.resource(parent_resource).name.clone();
                 match ending.failure {
                     Some(failure) => {
                         self.node_failed(env, parent, Action::Delete, failure.inside(&name));
@@ -116,20 +61,11 @@ impl Tree {
     /// The parent's cleanup will not come, since its traversal has failed: nested stacks that wait for it are
     /// complete, and keep what was replaced in them until the next traversal.
     pub(crate) fn finish_deferred(&mut self, env: &mut Env<'_>, key: StackKey) {
-        let children: Vec<StackKey> = self
-            .stack(key)
-            .resources
-            .values()
-            .filter_map(|slot| self.resource(*slot).child)
-            .collect();
-        for child in children {
-            let is_resting = self
-                .stack(child)
-                .traversal
-                .as_ref()
-                .is_some_and(|traversal| traversal.phase == Phase::Deferred);
+        for child in self.tree.children(key) {
+            let is_deferred = self.tree.traversal(child).is_some_and(Traversal::is_deferred);
             self.finish_deferred(env, child);
-            if is_resting {
+            if is_deferred {
+                self.reached.hit(Transition::DeferredCleanupDropped);
                 self.complete_traversal(env, child);
                 self.resolve_doubts(env, child);
             }
@@ -138,11 +74,60 @@ impl Tree {
 
     /// Stops all operations in a nested stack whose parent resource has no operation.
     pub(crate) fn stop_nested(&mut self, env: &mut Env<'_>, child: StackKey) {
-        match &self.stack(child).traversal {
-            Some(traversal) if traversal.phase != Phase::Deferred => {
-                self.cancel_traversal(env, child)
-            }
+        match self.tree.traversal(child) {
+            Some(traversal) if !traversal.is_deferred() => self.cancel_traversal(env, child),
             _ => self.stop_all(env, child),
         }
+    }
+}
+
+impl Tree {
+    /// Whether a nested stack that is through with its forward phase defers the cleanup. A rolling update
+    /// does not: it must not need twice the quota. Nor does a resize, which no action of the parent began.
+    pub(crate) fn defers_cleanup(&self, key: StackKey) -> bool {
+        let Some((parent, parent_resource)) = self.parent_of_update(key) else { return false };
+        // A delete of the parent comes to the nested stack in its turn.
+        let is_around = self.traversal(parent).is_some_and(|traversal| match traversal.action {
+            Action::Delete => true,
+            Action::Create => false,
+            // After a restart the parent's traversal may be in its cleanup already, and not yet here.
+            _ => traversal.is_forward() || traversal.will_clean_up(parent_resource),
+        });
+        // After a restart the operation on the parent resource may be over already.
+        let op = self.resource(parent_resource).op.as_deref();
+        is_around
+            && op.is_none_or(|op| match &op.work {
+                Work::Nested(stages) => {
+                    op.kind == OperationKind::Update && stages.is_last && stages.count <= 1
+                }
+                Work::Handler(_) | Work::Resize(_) => false,
+            })
+    }
+
+    /// Whether a nested stack goes on although its parent's traversal has failed: resources of the parent may
+    /// still use what was replaced in it, so that stays until the next traversal. A group that is resized has
+    /// no traversal of its parent, and cleans up by itself.
+    pub(crate) fn has_outlived_parent_traversal(&self, key: StackKey) -> bool {
+        self.parent_of_update(key).is_some_and(|(parent, parent_resource)| {
+            self.traversal(parent).is_none() && self.resource(parent_resource).op.is_none()
+        })
+    }
+
+    /// The stack and the resource that a stack is nested in, if it is being updated.
+    fn parent_of_update(&self, key: StackKey) -> Option<(StackKey, Slot)> {
+        let is_update = self.traversal(key)?.action == Action::Update;
+        self.stack(key).parent_resource.filter(|_| is_update)
+    }
+
+    /// The stacks that are nested in the resources of a stack.
+    pub(crate) fn children(&self, key: StackKey) -> Vec<StackKey> {
+        let resources = self.stack(key).resources.values();
+        resources.filter_map(|slot| self.resource(*slot).child).collect()
+    }
+
+    /// Whether a resource stays, and its nested stack has yet to clean up.
+    pub(crate) fn has_deferred_cleanup(&self, slot: Slot) -> bool {
+        let resource = self.resource(slot);
+        resource.op.is_none() && resource.child.is_some_and(|child| self.traversal(child).is_some())
     }
 }

@@ -1,5 +1,7 @@
 //! Objects that exist already: they are adopted, checked, and never removed.
 
+use super::Machine;
+use super::reached::Transition;
 use crate::failure::Failure;
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, Operation, Slot, Tree};
@@ -7,20 +9,21 @@ use kiln_resources::behaviour::OperationKind;
 use kiln_template::value::{Members, Value};
 use std::sync::Arc;
 
-impl Tree {
+impl Machine {
     /// Adopts an existing object.
     pub(crate) fn adopt_object(&mut self, env: &mut Env<'_>, slot: Slot) {
-        let resource = self.resource(slot);
+        let resource = self.tree.resource(slot);
         let external = resource.op.as_ref().and_then(|op| op.target.as_ref()?.external_id.clone());
+        self.reached.hit(Transition::ObjectAdopted);
         if let Some(id) = external {
-            self.change(slot).physical_id = Some(id);
+            self.tree.change(slot).physical_id = Some(id);
             self.finish_immediately(slot);
             return;
         }
-        let adopted = self.adopted_data(slot);
+        let adopted = self.tree.adopted_data(slot);
         let known = |name: &str| adopted.as_ref().and_then(|it| it.get(name)).cloned();
         if let Some(Value::Text(id)) = known("resource_id") {
-            let resource = self.change(slot);
+            let resource = self.tree.change(slot);
             resource.physical_id = Some(id);
             if let Some(Value::Map(data)) = known("resource_data") {
                 resource.data = data;
@@ -34,6 +37,30 @@ impl Tree {
         self.finish_failed(env, slot, failure, None);
     }
 
+    /// Checks an external object after it was adopted.
+    pub(crate) fn check_external(&mut self, env: &mut Env<'_>, slot: Slot, op: Box<Operation>) {
+        self.reached.hit(Transition::ExternalChecked);
+        let resource_type = self.tree.resource(slot).type_name.clone();
+        if self
+            .tree
+            .config
+            .types
+            .get(&resource_type)
+            .is_some_and(|resource_type| resource_type.abilities.check)
+        {
+            self.put_operation(slot, op.origin, OperationKind::Check, Action::Check);
+            let in_progress = State::new(Action::Check, Status::InProgress);
+            self.tree.set_state(env, slot, in_progress, "state changed");
+            return self.dispatch(env, slot);
+        }
+        let reason = format!("CHECK not supported for {resource_type}");
+        self.tree.set_state(env, slot, State::new(Action::Check, Status::Complete), &reason);
+        let key = self.tree.resource(slot).stack;
+        self.release_waiters(key, slot, &op, true);
+    }
+}
+
+impl Tree {
     /// The data of the object that a resource adopts.
     pub(crate) fn adopted_data(&self, slot: Slot) -> Option<Arc<Members>> {
         let resource = self.resource(slot);
@@ -49,25 +76,5 @@ impl Tree {
             .definition
             .as_ref()
             .is_some_and(|resolved| resolved.external_id.is_some())
-    }
-
-    /// Checks an external object after it was adopted.
-    pub(crate) fn check_external(&mut self, env: &mut Env<'_>, slot: Slot, op: Box<Operation>) {
-        let resource_type = self.resource(slot).type_name.clone();
-        if self
-            .config
-            .types
-            .get(&resource_type)
-            .is_some_and(|resource_type| resource_type.abilities.check)
-        {
-            self.put_operation(slot, op.origin, OperationKind::Check, Action::Check);
-            let in_progress = State::new(Action::Check, Status::InProgress);
-            self.set_state(env, slot, in_progress, "state changed");
-            return self.dispatch(env, slot);
-        }
-        let reason = format!("CHECK not supported for {resource_type}");
-        self.set_state(env, slot, State::new(Action::Check, Status::Complete), &reason);
-        let key = self.resource(slot).stack;
-        self.release_waiters(key, slot, &op, true);
     }
 }

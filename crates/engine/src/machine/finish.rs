@@ -1,23 +1,26 @@
 //! The ends of operations: success, failure, or the request for a replacement.
 
 use super::forward::Goal;
+use super::reached::Transition;
 use super::retry::backoff;
-use super::{Effect, Phase, Task};
+use super::{Effect, Machine, Task, Timer};
+use crate::decide::Decision;
 use crate::failure::Failure;
 use crate::state::{Action, State, Status};
-use crate::tree::{Env, OpId, Operation, Pause, Slot, StackKey, Timer, Tree};
+use crate::tree::{Env, OpId, Operation, Origin, Pause, Slot, Work};
 use kiln_resources::behaviour::OperationKind;
 use kiln_resources::op::{self, Journal, OpError};
 use kiln_template::environment::Hook;
 
-impl Tree {
+impl Machine {
+    /// An operation reports its end. One that was stopped meanwhile has ended before.
     pub(crate) fn operation_ended(
         &mut self,
         env: &mut Env<'_>,
         op: OpId,
         result: Result<(), OpError>,
     ) {
-        if let Some(slot) = self.slot_of(op) {
+        if let Some(slot) = self.slot_of_report(op) {
             self.finish(env, slot, result);
         }
     }
@@ -25,7 +28,7 @@ impl Tree {
     /// Ends the operation on a resource with this step: no call is needed. Without an operation there is nothing
     /// to end, as of a nested stack that is through after its parent resource.
     pub(crate) fn finish_immediately(&mut self, slot: Slot) {
-        if let Some(op) = &self.resource(slot).op {
+        if let Some(op) = &self.tree.resource(slot).op {
             // Before all other tasks, so that its beginning and its end are stored at once.
             self.queue.push_front(Task::FinishOperation(op.id));
         }
@@ -33,14 +36,15 @@ impl Tree {
 
     /// An operation is over.
     pub(crate) fn finish(&mut self, env: &mut Env<'_>, slot: Slot, result: Result<(), OpError>) {
-        if self.resource(slot).op.as_ref().is_some_and(|op| op.kind == OperationKind::Observe) {
-            return self.observed(slot, &result);
+        if self.tree.resource(slot).op.as_ref().is_some_and(|op| op.kind == OperationKind::Observe)
+        {
+            return self.object_observed(slot, &result);
         }
         match result {
             Ok(()) => self.finish_well(env, slot),
             Err(OpError::Replace) => self.finish_replaced(env, slot),
             Err(OpError::Failed(failure)) => {
-                let name = self.resource(slot).name.clone();
+                let name = self.tree.resource(slot).name.clone();
                 let told = Failure::of(&name, failure.clone());
                 self.finish_failed(env, slot, told, Some(failure));
             }
@@ -49,33 +53,43 @@ impl Tree {
 
     /// Takes the operation off a resource.
     pub(crate) fn take_operation(&mut self, slot: Slot) -> Option<Box<Operation>> {
-        let op = self.change(slot).op.take()?;
-        self.ops.remove(&op.id);
-        if let Some(Pause::Retry(time) | Pause::Stage(time)) = op.pause {
-            self.timers.remove(&(time, Timer::Resource(slot, op.id)));
+        let Some(op) = self.tree.change(slot).op.take() else {
+            let key = self.tree.resource(slot).stack;
+            self.unexpected(key, "an operation ends twice");
+            return None;
+        };
+        self.tree.ops.remove(&op.id);
+        if let Some(pause) = op.pause {
+            self.timers.remove(&(pause.until(), Timer::Resource(slot, op.id)));
         }
-        let key = self.resource(slot).stack;
-        self.stack_mut(key).busy -= 1;
+        let key = self.tree.resource(slot).stack;
+        self.tree.stack_mut(key).busy -= 1;
         Some(op)
     }
 
+    /// An operation has succeeded.
     pub(crate) fn finish_well(&mut self, env: &mut Env<'_>, slot: Slot) {
-        if self.is_between_retries(slot) {
+        if self.tree.is_between_retries(slot) {
             return self.try_again(env, slot);
         }
         let Some(op) = self.take_operation(slot) else { return };
+        if let Work::Resize(resizing) = &op.work {
+            self.end_resize(env, slot, resizing, None);
+            return self.release_waiters(self.tree.resource(slot).stack, slot, &op, false);
+        }
         match op.kind {
             OperationKind::Refresh => {
-                return self.release_waiters(self.resource(slot).stack, slot, &op, true);
+                return self.release_waiters(self.tree.resource(slot).stack, slot, &op, true);
             }
             OperationKind::DeleteSnapshot => return self.copy_removed(slot, &op),
             OperationKind::Snapshot => self.copy_made(slot, &op),
             _ => {}
         }
-        let resource = self.change(slot);
+        let resource = self.tree.change(slot);
         if op.kind == OperationKind::ResolveDoubt {
             resource.is_doubtful = false;
             let key = resource.stack;
+            self.reached.hit(Transition::DoubtResolved);
             return self.release_waiters(key, slot, &op, false);
         }
         if let Some(target) = &op.target {
@@ -97,50 +111,55 @@ impl Tree {
             _ => None,
         };
         let reason = reason.as_deref().unwrap_or("state changed");
-        self.set_state(env, slot, State::new(op.action, Status::Complete), reason);
+        self.tree.set_state(env, slot, State::new(op.action, Status::Complete), reason);
         if op.kind == OperationKind::Delete {
             return self.deleted(env, slot, &op);
         }
-        if op.action == Action::Adopt && self.is_external(slot) {
+        if op.action == Action::Adopt && self.tree.is_external(slot) {
             return self.check_external(env, slot, op);
         }
         if matches!(op.kind, OperationKind::Create | OperationKind::Update) {
             self.start_cooldown(env, slot);
         }
-        let key = self.resource(slot).stack;
-        let is_create = self.stack(key).state.action == Action::Create;
-        if !is_create
-            && op.origin.is_some()
-            && matches!(op.kind, OperationKind::Create | OperationKind::Update)
-        {
-            self.mark_hook_passed(slot, Hook::PreUpdate);
+        let key = self.tree.resource(slot).stack;
+        let waits = self.pauses_after(env, slot, &op);
+        match self.tree.own_node(key, &op).filter(|_| waits) {
+            Some(node) => self.park(key, slot, node),
+            // A node that claims the resource after a restart finds it at its hook.
+            None => self.release_waiters(key, slot, &op, !waits),
         }
+    }
+
+    /// Whether a resource waits at the hook after an operation. Only the traversal under way waits at hooks: an operation
+    /// of an older one ends, and the newer one goes on with its resource.
+    fn pauses_after(&mut self, env: &mut Env<'_>, slot: Slot, op: &Operation) -> bool {
+        let key = self.tree.resource(slot).stack;
+        let is_create = self.tree.stack(key).state.action == Action::Create;
         let hook = match op.kind {
             OperationKind::Create if is_create => Some(Hook::PostCreate),
+            OperationKind::Create => None,
             OperationKind::Update => Some(Hook::PostUpdate),
-            _ => None,
+            _ => return false,
         };
-        if let Some(hook) = hook
-            && self.pauses_at_hook(env, slot, hook, op.action)
-        {
-            let node = op.origin.map_or(0, |(_, node)| node);
-            return self.park(key, slot, node);
+        if op.origin == Origin::Detached {
+            if hook.is_some_and(|hook| self.tree.has_hook(slot, hook)) {
+                self.reached.hit(Transition::HookSkipped);
+            }
+            return false;
         }
-        self.release_waiters(key, slot, &op, true);
+        if !is_create {
+            self.mark_hook_passed(slot, Hook::PreUpdate);
+        }
+        hook.is_some_and(|hook| self.pauses_at_hook(env, slot, hook, op.action))
     }
 
     /// The object of a resource was removed: so is its record, unless a hook is to be cleared first.
     pub(crate) fn deleted(&mut self, env: &mut Env<'_>, slot: Slot, op: &Operation) {
-        let key = self.resource(slot).stack;
-        let traversal = self.stack(key).traversal.as_ref();
-        let number = traversal
-            .filter(|traversal| traversal.action == Action::Delete)
-            .map(|traversal| traversal.traversal_id);
-        match op.origin {
-            Some((started_by, node))
-                if Some(started_by) == number
-                    && self.pauses_at_hook(env, slot, Hook::PostDelete, Action::Delete) =>
-            {
+        self.reached.hit(Transition::ResourceDeleted);
+        let key = self.tree.resource(slot).stack;
+        let own_node = self.tree.own_node(key, op).filter(|_| self.tree.is_being_deleted(key));
+        match own_node {
+            Some(node) if self.pauses_at_hook(env, slot, Hook::PostDelete, Action::Delete) => {
                 self.park(key, slot, node);
                 self.queue.push_back(Task::MaybeFinish(key));
             }
@@ -150,77 +169,45 @@ impl Tree {
 
     /// The object of a resource was removed: so is its record.
     pub(crate) fn removed(&mut self, slot: Slot, op: &Operation) {
-        let key = self.resource(slot).stack;
-        let traversal =
-            self.traversal_mut(key).filter(|traversal| traversal.phase != Phase::Forward);
-        let is_own = op
-            .origin
-            .zip(traversal.as_ref())
-            .is_some_and(|((number, _), traversal)| number == traversal.traversal_id);
-        match traversal {
+        let key = self.tree.resource(slot).stack;
+        let is_own = self.tree.own_node(key, op).is_some();
+        let slots = self.traversal_mut(key).filter(|_| !is_own).and_then(|it| it.slots_mut());
+        match slots {
             // An operation of an older traversal has removed what this one was to remove.
-            Some(traversal) if !is_own => {
-                traversal
-                    .slots
-                    .iter_mut()
-                    .filter(|it| **it == Some(slot))
-                    .for_each(|it| *it = None);
-                if let Some(node) = traversal.parked.remove(&slot) {
-                    self.node_done(key, node);
-                }
+            Some(slots) => {
+                slots.forget(slot);
+                let node = slots.schedule.unpark(slot);
+                self.reached.hit(Transition::RemovedByOlderOperation);
+                node.into_iter().for_each(|node| self.node_done(key, node));
             }
-            _ => self.release_waiters(key, slot, op, true),
+            None => self.release_waiters(key, slot, op, true),
         }
         self.queue.push_back(Task::MaybeFinish(key));
         self.effects.push(Effect::Changed(slot));
-        self.drop_resource(slot);
-    }
-
-    /// The operation on a resource is over: the node that waited for it is visited, or else its own node is done.
-    pub(crate) fn release_waiters(
-        &mut self,
-        key: StackKey,
-        slot: Slot,
-        op: &Operation,
-        is_done: bool,
-    ) {
-        self.queue.push_back(Task::MaybeFinish(key));
-        let Some(traversal) = self.traversal_mut(key) else { return };
-        if let Some(node) = traversal.parked.remove(&slot) {
-            return self.enqueue(key, &[node]);
-        }
-        if let Some((_, node)) =
-            op.origin.filter(|(number, _)| *number == traversal.traversal_id && is_done)
-        {
-            self.node_done(key, node);
-        }
+        self.tree.drop_resource(slot);
     }
 
     /// The handler of an update asks for a replacement, which begins if the traversal that began the update still goes
     /// forward.
     pub(crate) fn finish_replaced(&mut self, env: &mut Env<'_>, slot: Slot) {
         let Some(op) = self.take_operation(slot) else { return };
-        let key = self.resource(slot).stack;
+        self.reached.hit(Transition::ReplacedByHandler);
+        let key = self.tree.resource(slot).stack;
         self.announce_replacement(env, slot);
-        let stack = self.stack(key);
-        let is_current =
-            op.origin.zip(stack.traversal.as_ref()).is_some_and(|((number, _), traversal)| {
-                number == traversal.traversal_id
-                    && traversal.failure.is_none()
-                    && traversal.phase == Phase::Forward
-            });
-        let (Some(blueprint), Some((_, at)), true, Some(resolved)) =
-            (stack.blueprint.clone(), op.origin, is_current, op.target.clone())
+        let is_forward = self
+            .tree
+            .traversal(key)
+            .is_some_and(|traversal| traversal.failure.is_none() && traversal.is_forward());
+        let own_node = self.tree.own_node(key, &op).filter(|_| is_forward);
+        let blueprint = self.tree.stack(key).blueprint.clone();
+        let (Some(at), Some(blueprint), Some(definition)) =
+            (own_node, blueprint, op.target.clone())
         else {
             return self.release_waiters(key, slot, &op, false);
         };
-        let goal = Goal {
-            at,
-            resolved_type: blueprint.type_at(at),
-            definition: resolved,
-            requires: op.requires,
-        };
-        self.replace(env, slot, goal);
+        let resolved_type = blueprint.type_at(at);
+        let goal = Goal { at, resolved_type, definition, requires: op.requires };
+        self.apply_decision(env, slot, goal, Decision::Replace { is_announced: false });
         self.queue.push_back(Task::MaybeFinish(key));
     }
 
@@ -232,53 +219,60 @@ impl Tree {
         failure: Failure,
         cause: Option<op::Failure>,
     ) {
-        match self.resource(slot).op.as_ref().map(|op| op.kind) {
+        match self.tree.resource(slot).op.as_ref().map(|op| op.kind) {
             Some(OperationKind::ResolveDoubt) => return self.retry_doubt_later(env, slot),
             Some(OperationKind::Refresh) => return self.finish_well(env, slot),
             _ => {}
         }
         if let Some(cause) = cause
-            && self.may_retry(slot, &cause)
+            && self.tree.may_retry(slot, &cause)
         {
             return self.prepare_retry(env, slot, &failure, cause);
         }
         let Some(op) = self.take_operation(slot) else { return };
+        if let Work::Resize(resizing) = &op.work {
+            self.end_resize(env, slot, resizing, Some(&failure.to_string()));
+            return self.release_waiters(self.tree.resource(slot).stack, slot, &op, false);
+        }
+        self.reached.hit(Transition::OperationFailed);
         if op.kind == OperationKind::DeleteSnapshot {
             return self.copy_not_removed(env, slot, &op, &failure.to_string());
         }
-        let name = self.resource(slot).name.clone();
+        let name = self.tree.resource(slot).name.clone();
         // The first failure says more than those of the retries.
-        let failure = match &op.first_failure {
+        let first_failure = op.handler().and_then(|run| run.first_failure.as_ref());
+        let failure = match first_failure {
             Some(first) => Failure::of(&name, first.clone()),
             None => failure,
         };
         let text = match op.is_stopping {
-            true => self.abort_reason(slot, &op),
+            true => self.tree.abort_reason(slot, &op),
             false => failure.to_string(),
         };
         self.mark_failed(env, slot, &op, &text);
-        let key = self.resource(slot).stack;
-        let traversal = self.stack(key).traversal.as_ref();
-        let own = traversal
-            .zip(op.origin)
-            .filter(|(traversal, (number, _))| *number == traversal.traversal_id);
-        let is_current = own.is_some();
-        let is_check = own.is_some_and(|(traversal, _)| traversal.action == Action::Check);
-        if let (true, Some((_, node))) = (is_check, op.origin) {
-            self.check_failed(key, slot, node, &text);
-        } else if is_current && !op.is_stopping {
-            self.node_failed(env, key, op.action, failure);
+        let key = self.tree.resource(slot).stack;
+        let traversal = self.tree.traversal(key);
+        let is_check = traversal.is_some_and(|traversal| traversal.action == Action::Check);
+        match self.tree.own_node(key, &op) {
+            Some(node) if is_check => self.check_failed(key, slot, node, &text),
+            Some(_) if !op.is_stopping => self.node_failed(env, key, op.action, failure),
+            _ => {}
         }
         self.release_waiters(key, slot, &op, false);
     }
 
     /// It could not be found out whether there is an object: that is tried until it succeeds.
     pub(crate) fn retry_doubt_later(&mut self, env: &mut Env<'_>, slot: Slot) {
-        let Some(op) = &mut self.change(slot).op else { return };
-        op.failures = op.failures.saturating_add(1);
-        op.journal = Journal::default();
-        let until = env.now + backoff(op.failures);
-        self.pause(slot, Pause::Retry(until), until);
+        self.reached.hit(Transition::DoubtRetried);
+        let op = self.tree.change(slot).op.as_mut();
+        let Some(run) = op.and_then(|op| op.handler_mut()) else {
+            let key = self.tree.resource(slot).stack;
+            return self.unexpected(key, "a nested stack is in doubt");
+        };
+        run.failures = run.failures.saturating_add(1);
+        run.journal = Journal::default();
+        let until = env.now + backoff(run.failures);
+        self.pause(slot, Pause::Retry(until));
     }
 
     pub(crate) fn mark_failed(
@@ -288,8 +282,11 @@ impl Tree {
         op: &Operation,
         reason: &str,
     ) {
-        let resource = self.change(slot);
-        resource.is_doubtful |= op.journal.is_doubtful();
+        let resource = self.tree.change(slot);
+        resource.is_doubtful |= op.is_doubtful();
+        if op.is_doubtful() {
+            self.reached.hit(Transition::DoubtLeft);
+        }
         let is_making = matches!(op.kind, OperationKind::Create | OperationKind::Update);
         resource.is_half_done |= is_making && resource.child.is_none();
         if resource.definition.is_none() {
@@ -303,6 +300,6 @@ impl Tree {
                 resource.requires.push(*id);
             }
         }
-        self.set_state(env, slot, State::new(op.action, Status::Failed), reason);
+        self.tree.set_state(env, slot, State::new(op.action, Status::Failed), reason);
     }
 }

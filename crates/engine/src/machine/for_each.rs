@@ -1,54 +1,41 @@
 //! The same operation on every resource of a stack: suspend, resume, check, snapshot.
 
-use super::Phase;
+use super::Machine;
 use super::operations::OperationSpec;
+use super::reached::Transition;
+use super::traversal::Phase;
+use crate::failure::Failure;
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, Slot, StackKey, Tree};
 use kiln_resources::behaviour::OperationKind;
 use kiln_template::graph::{Edge, Graph};
-use std::collections::BTreeMap;
 
-impl Tree {
-    pub(crate) fn start_for_each(&mut self, _: &mut Env<'_>, key: StackKey) {
-        let stack = self.stack(key);
-        let is_backwards =
-            stack.traversal.as_ref().is_some_and(|traversal| traversal.action == Action::Suspend);
-        let slots: Vec<Slot> = stack
-            .resources
-            .values()
-            .copied()
-            .filter(|slot| self.current(key, &self.resource(*slot).name) == Some(*slot))
-            .collect();
-        let places: BTreeMap<_, _> =
-            slots.iter().enumerate().map(|(at, slot)| (self.resource(*slot).id, at)).collect();
-        let mut edges: Vec<Vec<Edge>> = vec![Vec::new(); slots.len()];
-        for (at, slot) in slots.iter().enumerate() {
-            let needed = self.resource(*slot).requires.iter().filter_map(|id| places.get(id));
-            for needed in needed {
-                let (from, to) = if is_backwards { (*needed, at) } else { (at, *needed) };
-                edges[from].push(Edge { to, span: None });
-            }
-        }
-        let mut graph = Graph::with_capacity(slots.len());
-        edges.iter().for_each(|edges| graph.push(edges));
-        let nodes = vec![true; slots.len()];
-        if let Some(traversal) = self.traversal_mut(key) {
-            traversal.phase = Phase::ForEach;
-            traversal.slots = slots.into_iter().map(Some).collect();
-        }
-        self.schedule_graph(key, &graph, &nodes);
+impl Machine {
+    /// Begins the only phase of a suspend, a resume, a check or a snapshot.
+    pub(crate) fn start_for_each(&mut self, key: StackKey) {
+        let slots: Vec<Slot> = self.tree.stack(key).resources.values().copied().collect();
+        let slots: Vec<Slot> =
+            slots.into_iter().filter(|slot| self.tree.is_current(*slot)).collect();
+        let graph = self.tree.graph_of_each(key, &slots);
+        self.schedule_slots(key, Phase::ForEach, slots, &graph);
     }
 
-    pub(crate) fn visit_for_each(&mut self, env: &mut Env<'_>, key: StackKey, node: usize) {
-        let stack = self.stack(key);
-        let Some(traversal) = &stack.traversal else { return };
-        if traversal.failure.is_some() {
+    /// Visits a resource: the action is applied to it.
+    pub(crate) fn visit_for_each(
+        &mut self,
+        env: &mut Env<'_>,
+        key: StackKey,
+        slot: Option<Slot>,
+        node: usize,
+    ) {
+        let stack = self.tree.stack(key);
+        let Some(traversal) = stack.traversal.as_deref().filter(|it| it.failure.is_none()) else {
             return;
-        }
+        };
         let action = traversal.action;
-        let Some(slot) = traversal.slots[node] else { return self.node_done(key, node) };
+        let Some(slot) = slot else { return self.node_done(key, node) };
         let since = stack.updated;
-        let resource = self.resource(slot);
+        let resource = self.tree.resource(slot);
         if resource.op.is_some() {
             return self.claim_or_park(key, slot, node);
         }
@@ -68,28 +55,35 @@ impl Tree {
         }
         let name = resource.name.clone();
         if let Some(refusal) = refusal(state, action) {
-            let failure = crate::failure::Failure::new("Exception", &name, refusal);
-            self.set_state(env, slot, State::new(action, Status::Failed), &failure.to_string());
+            let failure = Failure::new("Exception", &name, refusal);
+            self.tree.set_state(
+                env,
+                slot,
+                State::new(action, Status::Failed),
+                &failure.to_string(),
+            );
             return self.node_failed(env, key, action, failure);
         }
-        let resource_type = self.config.types.get(&self.resource(slot).type_name);
+        let resource_type = self.tree.config.types.get(&self.tree.resource(slot).type_name);
         if action == Action::Check
             && resource_type.is_some_and(|resource_type| !resource_type.abilities.check)
         {
-            let reason = format!("CHECK not supported for {}", self.resource(slot).type_name);
+            self.reached.hit(Transition::CheckUnsupported);
+            let reason = format!("CHECK not supported for {}", self.tree.resource(slot).type_name);
             if let Some(traversal) = self.traversal_mut(key) {
-                traversal.keeps_objects = true;
+                traversal.check.is_incomplete = true;
+                self.tree.changes.stacks.insert(key);
             }
             // A failed resource stays failed: nothing was checked.
             if state.action != Action::Init && state.status != Status::Failed {
-                self.set_state(env, slot, State::new(action, Status::Complete), &reason);
+                self.tree.set_state(env, slot, State::new(action, Status::Complete), &reason);
             }
             return self.node_done(key, node);
         }
         if state.action == Action::Init {
             let message = format!("Resource {name} not created yet.");
-            let reason = crate::failure::Failure::new("Error", &name, message).to_string();
-            self.set_state(env, slot, State::new(action, Status::Failed), &reason);
+            let reason = Failure::new("Error", &name, message).to_string();
+            self.tree.set_state(env, slot, State::new(action, Status::Failed), &reason);
             self.queue.push_back(super::Task::MaybeFinish(key));
             return self.check_failed(key, slot, node, &reason);
         }
@@ -105,19 +99,35 @@ impl Tree {
 
     /// A check found something wrong: resources that need this one are skipped.
     pub(crate) fn check_failed(&mut self, key: StackKey, slot: Slot, node: usize, reason: &str) {
-        let name = self.resource(slot).name.clone();
-        let Some(traversal) = self.traversal_mut(key) else { return };
-        traversal.check_failures.push(format!("{name}: Resource CHECK failed: {reason}"));
-        // All direct and indirect users of the resource count as done.
-        let mut skipped = vec![node];
-        let mut seen = std::collections::BTreeSet::new();
-        while let Some(node) = skipped.pop() {
-            if seen.insert(node) {
-                traversal.remaining -= 1;
-                skipped.extend(traversal.users.get(node));
+        let name = self.tree.resource(slot).name.clone();
+        let Some(traversal) = self.traversal_mut(key) else {
+            return self.unexpected(key, "a check fails without a traversal");
+        };
+        traversal.check.failures.push(format!("{name}: Resource CHECK failed: {reason}"));
+        if let Some(schedule) = traversal.schedule_mut() {
+            schedule.skip(node);
+        }
+        self.tree.changes.stacks.insert(key);
+    }
+}
+
+impl Tree {
+    /// The order of an action on each of some resources: after its dependencies, or before them if it is a suspend.
+    fn graph_of_each(&self, key: StackKey, slots: &[Slot]) -> Graph {
+        let is_backwards =
+            self.traversal(key).is_some_and(|traversal| traversal.action == Action::Suspend);
+        let positions = self.positions(slots);
+        let mut edges: Vec<Vec<Edge>> = vec![Vec::new(); slots.len()];
+        for (at, slot) in slots.iter().enumerate() {
+            let needed = self.resource(*slot).requires.iter().filter_map(|id| positions.get(id));
+            for needed in needed {
+                let (from, to) = if is_backwards { (*needed, at) } else { (at, *needed) };
+                edges[from].push(Edge { to, span: None });
             }
         }
-        self.changes.stacks.insert(key);
+        let mut graph = Graph::with_capacity(slots.len());
+        edges.iter().for_each(|edges| graph.push(edges));
+        graph
     }
 }
 

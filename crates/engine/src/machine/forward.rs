@@ -1,6 +1,7 @@
 //! The forward phase: each resource of the template is brought to its definition, after its dependencies.
 
-use super::Phase;
+use super::Machine;
+use super::reached::Transition;
 use super::traversal::StackFailure;
 use crate::blueprint::{Blueprint, ResolvedType};
 use crate::decide::{Case, Decision, decide};
@@ -15,25 +16,240 @@ use kiln_template::graph::Graph;
 use kiln_template::resolved::ResolvedDefinition;
 use std::sync::Arc;
 
-impl Tree {
+impl Machine {
+    /// Begins the forward phase of a stack.
     pub(crate) fn start_forward(&mut self, env: &mut Env<'_>, key: StackKey) {
-        if let Some(traversal) = self.traversal_mut(key) {
-            traversal.phase = Phase::Forward;
-        }
-        let Some(blueprint) = self.stack(key).blueprint.clone() else {
-            return self.schedule_graph(key, &Graph::default(), &[]);
+        let Some(blueprint) = self.tree.stack(key).blueprint.clone() else {
+            return self.schedule_positions(key, &Graph::default(), &[]);
         };
-        if let Err(ending) = self.check_resource_count(key, &blueprint) {
-            return self.fail_traversal(env, key, ending);
+        if let Err(failure) = self.tree.check_resource_count(key, &blueprint) {
+            self.reached.hit(Transition::TooManyResources);
+            return self.fail_traversal(env, key, failure);
         }
         let definition = &blueprint.definition;
         let graph = definition.graph();
-        let nodes: Vec<bool> = (0..graph.len()).map(|at| definition.is_enabled(at)).collect();
-        let new = graph.len().saturating_sub(self.stack(key).by_name.len());
-        self.reserve_resources(new);
-        self.schedule_graph(key, graph, &nodes);
+        let wanted: Vec<bool> = (0..graph.len()).map(|at| definition.is_enabled(at)).collect();
+        let new = graph.len().saturating_sub(self.tree.stack(key).by_name.len());
+        self.tree.reserve_resources(new);
+        self.schedule_positions(key, graph, &wanted);
     }
 
+    /// Visits a resource of the template: it is brought to its definition.
+    pub(crate) fn visit_forward(&mut self, env: &mut Env<'_>, key: StackKey, at: usize) {
+        let stack = self.tree.stack(key);
+        let (Some(blueprint), Some(traversal)) = (stack.blueprint.clone(), &stack.traversal) else {
+            return self.unexpected(key, "a resource of no template is visited");
+        };
+        if traversal.failure.is_some() {
+            return;
+        }
+        let action = traversal.action;
+        let Some(resource) = blueprint.definition.resource_at(at) else {
+            return self.unexpected(key, "the template has no resource at a node");
+        };
+        let name = &resource.name;
+        let candidates = stack.by_name.get(name).cloned().unwrap_or_default();
+        let busy = candidates.iter().copied().find(|slot| self.tree.resource(*slot).op.is_some());
+        if let Some(slot) = busy {
+            return self.visit_busy(env, key, at, &blueprint, slot);
+        }
+        let resolved = match self.tree.resolve_definition(key, &blueprint, at) {
+            Ok(resolved) => Arc::new(resolved),
+            Err(failure) => {
+                self.reached.hit(Transition::DefinitionUnresolved);
+                return self.node_failed(env, key, action, *failure);
+            }
+        };
+        let resource_type = blueprint.type_at(at);
+        if let ResolvedType::Unknown(why) = resource_type {
+            let failure = Failure::new("ResourceTypeUnavailable", name, &**why);
+            return self.node_failed(env, key, action, failure);
+        }
+        let goal = Goal {
+            at,
+            resolved_type: resource_type,
+            definition: resolved,
+            requires: self.tree.requirements(key, &blueprint, at),
+        };
+        match self.tree.choose(&blueprint, &goal, &candidates) {
+            None => {
+                self.reached.hit(Transition::ResourceAdded);
+                let slot = self.new_resource(env, key, &goal, name);
+                self.create_resource(env, slot, goal);
+            }
+            Some((slot, _)) if self.tree.resource(slot).state.action == Action::Init => {
+                self.create_resource(env, slot, goal);
+            }
+            Some((slot, decision)) if self.tree.must_observe(slot, &decision) => {
+                self.observe(env, slot, at);
+            }
+            Some((slot, decision)) => {
+                let is_revived = self.tree.promote(slot);
+                if is_revived {
+                    self.reached.hit(Transition::ResourceRevived);
+                }
+                let is_back = is_revived && comes_back(goal.resolved_type);
+                if self.tree.may_be_updated(slot, &goal)
+                    && self.pauses_at_hook(env, slot, Hook::PreUpdate, Action::Update)
+                {
+                    return self.park(key, slot, at);
+                }
+                let decision = match decision {
+                    Decision::Keep | Decision::MarkComplete if is_back => {
+                        Decision::Update(Vec::new())
+                    }
+                    decision => decision,
+                };
+                self.apply_decision(env, slot, goal, decision);
+            }
+        }
+    }
+
+    /// Adds the record of a resource that has no object yet.
+    fn new_resource(
+        &mut self,
+        env: &mut Env<'_>,
+        key: StackKey,
+        goal: &Goal<'_>,
+        name: &Arc<str>,
+    ) -> Slot {
+        self.tree.add_resource(Resource {
+            id: ResourceId(env.ids.next_in_order(env.now, self.tree.next_number)),
+            stack: key,
+            number: 0,
+            name: name.clone(),
+            type_name: goal.type_name().into(),
+            state: State::new(Action::Init, Status::Complete),
+            reason: "".into(),
+            physical_id: None,
+            created: env.now,
+            updated: env.now,
+            definition: None,
+            data: Arc::default(),
+            metadata: Default::default(),
+            remote: Default::default(),
+            requires: Vec::new(),
+            replaces: None,
+            replaced_by: None,
+            copy_of: None,
+            child: None,
+            is_doubtful: false,
+            is_half_done: false,
+            hook: None,
+            cleared: Vec::new(),
+            op: None,
+        })
+    }
+
+    /// Creates, adopts or checks the object of a resource that is only a record so far.
+    fn create_resource(&mut self, env: &mut Env<'_>, slot: Slot, goal: Goal<'_>) {
+        let key = self.tree.resource(slot).stack;
+        let Some(traversal) = &self.tree.stack(key).traversal else {
+            return self.unexpected(key, "a resource is created without a traversal");
+        };
+        let action = traversal.action;
+        if action == Action::Create
+            && self.pauses_at_hook(env, slot, Hook::PreCreate, Action::Create)
+        {
+            return self.park(key, slot, goal.at);
+        }
+        let type_name: Arc<str> = goal.type_name().into();
+        self.tree.change(slot).type_name = type_name;
+        let (kind, action) = match (&goal.definition.external_id, action) {
+            (Some(_), _) => (OperationKind::Check, Action::Adopt),
+            (None, Action::Adopt) if goal.resolved_type.is_nested() => {
+                (OperationKind::Create, Action::Adopt)
+            }
+            (None, Action::Adopt) => (OperationKind::Check, Action::Adopt),
+            _ => (OperationKind::Create, Action::Create),
+        };
+        self.start_towards(env, slot, kind, action, goal);
+    }
+
+    /// Applies a decision to a resource. Every replacement begins here.
+    pub(crate) fn apply_decision(
+        &mut self,
+        env: &mut Env<'_>,
+        slot: Slot,
+        goal: Goal<'_>,
+        decision: Decision,
+    ) {
+        let key = self.tree.resource(slot).stack;
+        let name = self.tree.resource(slot).name.clone();
+        match decision {
+            Decision::Keep if self.tree.is_at_post_hook(slot) => self.park(key, slot, goal.at),
+            Decision::Keep => {
+                self.reached.hit(Transition::ResourceKept);
+                // A nested stack that has yet to clean up may still need its former dependencies.
+                let is_other = self.tree.resource(slot).requires != goal.requires;
+                if is_other && !self.tree.has_deferred_cleanup(slot) {
+                    self.tree.change(slot).requires = goal.requires;
+                }
+                self.node_done(key, goal.at);
+            }
+            Decision::MarkComplete => {
+                self.reached.hit(Transition::ResourceMarkedComplete);
+                let state = State::new(self.tree.resource(slot).state.action, Status::Complete);
+                let reason =
+                    "Update status to COMPLETE for FAILED resource neither update nor replace.";
+                self.tree.set_state(env, slot, state, reason);
+                self.node_done(key, goal.at);
+            }
+            Decision::Update(_) => {
+                self.reached.hit(Transition::ResourceUpdated);
+                self.start_towards(env, slot, OperationKind::Update, Action::Update, goal);
+            }
+            Decision::Replace { is_announced } => {
+                self.reached.hit(Transition::ResourceReplaced);
+                if is_announced {
+                    let in_progress = State::new(Action::Update, Status::InProgress);
+                    self.tree.set_state(env, slot, in_progress, "state changed");
+                    self.announce_replacement(env, slot);
+                }
+                self.replace(env, slot, goal);
+            }
+            Decision::Reject(class, message) => {
+                self.reached.hit(Transition::ResourceRejected);
+                let in_progress = State::new(Action::Update, Status::InProgress);
+                self.tree.set_state(env, slot, in_progress, "state changed");
+                let failure = Failure::new(class, &name, message);
+                let failed = State::new(Action::Update, Status::Failed);
+                self.tree.set_state(env, slot, failed, &failure.to_string());
+                self.node_failed(env, key, Action::Update, failure);
+            }
+            Decision::Restricted(what) => {
+                self.reached.hit(Transition::ResourceRestricted);
+                let word = match what {
+                    environment::Action::Update => "update",
+                    environment::Action::Replace => "replace",
+                };
+                let reason = format!("{word} is restricted for resource.");
+                let failed = State::new(Action::Update, Status::Failed);
+                self.tree.resource_event(env, slot, failed, &reason);
+                let failure = Failure::new("ResourceActionRestricted", &name, reason);
+                self.node_failed(env, key, Action::Update, failure);
+            }
+        }
+    }
+
+    /// Records that a resource cannot be updated and will be replaced.
+    pub(crate) fn announce_replacement(&mut self, env: &mut Env<'_>, slot: Slot) {
+        let reason =
+            format!("The Resource {} requires replacement.", self.tree.resource(slot).name);
+        self.tree.set_state(env, slot, State::new(Action::Update, Status::Complete), &reason);
+    }
+
+    /// Adds a replacement for a resource, and creates its object.
+    fn replace(&mut self, env: &mut Env<'_>, slot: Slot, goal: Goal<'_>) {
+        let old = self.tree.resource(slot);
+        let (key, name) = (old.stack, old.name.clone());
+        let new = self.new_resource(env, key, &goal, &name);
+        self.tree.set_replacement(slot, new);
+        self.create_resource(env, new, goal);
+    }
+}
+
+impl Tree {
     /// Fails if the tree would have more resources than the operator allows.
     fn check_resource_count(
         &self,
@@ -50,68 +266,7 @@ impl Tree {
         if self.resource_count + new <= limit || new == 0 {
             return Ok(());
         }
-        let reason = kiln_resources::behaviour::TOO_MANY.to_owned();
-        Err(StackFailure { reason, failure: None })
-    }
-
-    pub(crate) fn visit_forward(&mut self, env: &mut Env<'_>, key: StackKey, at: usize) {
-        let stack = self.stack(key);
-        let (Some(blueprint), Some(traversal)) = (stack.blueprint.clone(), &stack.traversal) else {
-            return;
-        };
-        if traversal.failure.is_some() {
-            return;
-        }
-        let action = traversal.action;
-        let Some(resource) = blueprint.definition.resource_at(at) else { return };
-        let name = &resource.name;
-        let candidates = stack.by_name.get(name).cloned().unwrap_or_default();
-        let busy = candidates.iter().copied().find(|slot| self.resource(*slot).op.is_some());
-        if let Some(slot) = busy {
-            return self.visit_busy(env, key, at, &blueprint, slot);
-        }
-        let resolved = match self.resolve_definition(key, &blueprint, at) {
-            Ok(resolved) => Arc::new(resolved),
-            Err(failure) => return self.node_failed(env, key, action, *failure),
-        };
-        let resource_type = blueprint.type_at(at);
-        if let ResolvedType::Unknown(why) = resource_type {
-            let failure = Failure::new("ResourceTypeUnavailable", name, &**why);
-            return self.node_failed(env, key, action, failure);
-        }
-        let goal = Goal {
-            at,
-            resolved_type: resource_type,
-            definition: resolved,
-            requires: self.requirements(key, &blueprint, at),
-        };
-        match self.choose(&blueprint, &goal, &candidates) {
-            None => {
-                let slot = self.new_resource(env, key, &goal, name, None);
-                self.create_resource(env, slot, goal);
-            }
-            Some((slot, _)) if self.resource(slot).state.action == Action::Init => {
-                self.create_resource(env, slot, goal);
-            }
-            Some((slot, decision)) if self.must_observe(slot, &decision) => {
-                self.observe(env, slot, at);
-            }
-            Some((slot, decision)) => {
-                let is_back = self.promote(slot) && comes_back(goal.resolved_type);
-                if self.may_be_updated(slot, &goal)
-                    && self.pauses_at_hook(env, slot, Hook::PreUpdate, Action::Update)
-                {
-                    return self.park(key, slot, at);
-                }
-                let decision = match decision {
-                    Decision::Keep | Decision::MarkComplete if is_back => {
-                        Decision::Update(Vec::new())
-                    }
-                    decision => decision,
-                };
-                self.apply_decision(env, slot, goal, decision);
-            }
-        }
+        Err(StackFailure::new(kiln_resources::behaviour::TOO_MANY))
     }
 
     /// The definition of a resource with all functions resolved.
@@ -121,8 +276,8 @@ impl Tree {
         blueprint: &Blueprint,
         at: usize,
     ) -> Result<ResolvedDefinition, Box<Failure>> {
-        let world = self.scope(key);
-        let scope = Scope::new(&blueprint.definition, &world);
+        let stack_scope = self.scope(key);
+        let scope = Scope::new(&blueprint.definition, &stack_scope);
         let Some(resource) = blueprint.definition.resource_at(at) else {
             return Err(Box::new(Failure::new("NotFound", "", "the resource is not there")));
         };
@@ -197,172 +352,6 @@ impl Tree {
         is_update
             && &*resource.type_name == goal.type_name()
             && goal.definition.external_id.is_none()
-    }
-
-    /// Adds the record of a resource that has no object yet.
-    fn new_resource(
-        &mut self,
-        env: &mut Env<'_>,
-        key: StackKey,
-        goal: &Goal<'_>,
-        name: &Arc<str>,
-        replaces: Option<ResourceId>,
-    ) -> Slot {
-        self.add_resource(Resource {
-            id: ResourceId(env.ids.next_in_order(env.now, self.next_number)),
-            stack: key,
-            number: 0,
-            name: name.clone(),
-            type_name: goal.type_name().into(),
-            state: State::new(Action::Init, Status::Complete),
-            reason: "".into(),
-            physical_id: None,
-            created: env.now,
-            updated: env.now,
-            definition: None,
-            data: Arc::default(),
-            metadata: Default::default(),
-            remote: Default::default(),
-            requires: Vec::new(),
-            replaces,
-            replaced_by: None,
-            copy_of: None,
-            child: None,
-            is_doubtful: false,
-            is_half_done: false,
-            wanted_size: None,
-            cooldown: None,
-            hook: None,
-            cleared: Vec::new(),
-            op: None,
-        })
-    }
-
-    /// Creates, adopts or checks the object of a resource that is only a record so far.
-    fn create_resource(&mut self, env: &mut Env<'_>, slot: Slot, goal: Goal<'_>) {
-        let key = self.resource(slot).stack;
-        let Some(traversal) = &self.stack(key).traversal else { return };
-        let action = traversal.action;
-        if action == Action::Create
-            && self.pauses_at_hook(env, slot, Hook::PreCreate, Action::Create)
-        {
-            return self.park(key, slot, goal.at);
-        }
-        let type_name: Arc<str> = goal.type_name().into();
-        self.change(slot).type_name = type_name;
-        let (kind, action) = match (&goal.definition.external_id, action) {
-            (Some(_), _) => (OperationKind::Check, Action::Adopt),
-            (None, Action::Adopt) if goal.resolved_type.is_nested() => {
-                (OperationKind::Create, Action::Adopt)
-            }
-            (None, Action::Adopt) => (OperationKind::Check, Action::Adopt),
-            _ => (OperationKind::Create, Action::Create),
-        };
-        self.start_towards(env, slot, kind, action, goal);
-    }
-
-    fn apply_decision(
-        &mut self,
-        env: &mut Env<'_>,
-        slot: Slot,
-        goal: Goal<'_>,
-        decision: Decision,
-    ) {
-        let key = self.resource(slot).stack;
-        let name = self.resource(slot).name.clone();
-        match decision {
-            Decision::Keep if self.is_at_post_hook(slot) => self.park(key, slot, goal.at),
-            Decision::Keep => {
-                // A nested stack that has yet to clean up may still need its former dependencies.
-                let is_other = self.resource(slot).requires != goal.requires;
-                if is_other && !self.has_deferred_cleanup(slot) {
-                    self.change(slot).requires = goal.requires;
-                }
-                self.node_done(key, goal.at);
-            }
-            Decision::MarkComplete => {
-                let state = State::new(self.resource(slot).state.action, Status::Complete);
-                let reason =
-                    "Update status to COMPLETE for FAILED resource neither update nor replace.";
-                self.set_state(env, slot, state, reason);
-                self.node_done(key, goal.at);
-            }
-            Decision::Update(_) => {
-                self.start_towards(env, slot, OperationKind::Update, Action::Update, goal);
-            }
-            Decision::Replace { is_announced } => {
-                if is_announced {
-                    let in_progress = State::new(Action::Update, Status::InProgress);
-                    self.set_state(env, slot, in_progress, "state changed");
-                    self.announce_replacement(env, slot);
-                }
-                self.replace(env, slot, goal);
-            }
-            Decision::Reject(class, message) => {
-                let in_progress = State::new(Action::Update, Status::InProgress);
-                self.set_state(env, slot, in_progress, "state changed");
-                let failure = Failure::new(class, &name, message);
-                let failed = State::new(Action::Update, Status::Failed);
-                self.set_state(env, slot, failed, &failure.to_string());
-                self.node_failed(env, key, Action::Update, failure);
-            }
-            Decision::Restricted(what) => {
-                let word = match what {
-                    environment::Action::Update => "update",
-                    environment::Action::Replace => "replace",
-                };
-                let reason = format!("{word} is restricted for resource.");
-                let failed = State::new(Action::Update, Status::Failed);
-                self.resource_event(env, slot, failed, &reason);
-                let failure = Failure::new("ResourceActionRestricted", &name, reason);
-                self.node_failed(env, key, Action::Update, failure);
-            }
-        }
-    }
-
-    /// Records that a resource cannot be updated and will be replaced.
-    pub(crate) fn announce_replacement(&mut self, env: &mut Env<'_>, slot: Slot) {
-        let reason = format!("The Resource {} requires replacement.", self.resource(slot).name);
-        self.set_state(env, slot, State::new(Action::Update, Status::Complete), &reason);
-    }
-
-    /// Adds a replacement for a resource, and creates its object.
-    pub(crate) fn replace(&mut self, env: &mut Env<'_>, slot: Slot, goal: Goal<'_>) {
-        let old = self.resource(slot);
-        let (key, name, id) = (old.stack, old.name.clone(), old.id);
-        let new = self.new_resource(env, key, &goal, &name, Some(id));
-        let new_id = self.resource(new).id;
-        self.change(slot).replaced_by = Some(new_id);
-        self.put_last(new);
-        self.create_resource(env, new, goal);
-    }
-
-    /// Makes a resource the current one of its name: a rollback goes back to what was replaced. Returns
-    /// whether another one was current.
-    fn promote(&mut self, slot: Slot) -> bool {
-        let resource = self.resource(slot);
-        let (key, name, id) = (resource.stack, resource.name.clone(), resource.id);
-        let Some(current) = self.current(key, &name).filter(|current| *current != slot) else {
-            return false;
-        };
-        let current_id = self.resource(current).id;
-        let revived = self.change(slot);
-        revived.replaced_by = None;
-        revived.replaces = Some(current_id);
-        let given_up = self.change(current);
-        given_up.replaced_by = Some(id);
-        given_up.replaces = given_up.replaces.filter(|other| *other != id);
-        self.put_last(slot);
-        true
-    }
-
-    fn put_last(&mut self, slot: Slot) {
-        let resource = self.resource(slot);
-        let (key, name) = (resource.stack, resource.name.clone());
-        if let Some(slots) = self.stack_mut(key).by_name.get_mut(&name) {
-            slots.retain(|other| *other != slot);
-            slots.push(slot);
-        }
     }
 }
 

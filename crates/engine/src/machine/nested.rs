@@ -3,13 +3,15 @@
 //! Readers see a nested stack as a stack; the machine treats it as a part of its root's tree: the operation on
 //! the parent resource begins its traversal, and the end of the traversal ends the operation.
 
+use super::Machine;
 use super::forward::Goal;
-use super::traversal::StackFailure;
+use super::reached::Transition;
+use super::traversal::{Objects, StackFailure, TraversalSpec};
 use crate::blueprint::{Blueprint, Recipe, ResolvedType, Source};
 use crate::failure::Failure;
 use crate::ids::{RecipeId, ResourceId, StackId};
 use crate::state::{Action, State, Status};
-use crate::tree::{Env, Pause, Resource, Slot, Stack, StackKey, Tree};
+use crate::tree::{Env, Pause, Resource, Slot, Stack, StackKey, Stages, Tree, Work};
 use indexmap::IndexMap;
 use kiln_resources::behaviour::{Group, GroupMember, OperationKind, Stage};
 use kiln_resources::constraints::offline;
@@ -22,15 +24,287 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+impl Machine {
+    // --- from the parent resource to the nested stack ---
+
+    /// Begins the traversal of the nested stack that the operation on its parent resource needs.
+    pub(crate) fn dispatch_nested(&mut self, env: &mut Env<'_>, slot: Slot) {
+        let resource = self.tree.resource(slot);
+        let Some(op) = resource.op.as_deref() else {
+            return self.unexpected(resource.stack, "an operation that is not there is run");
+        };
+        let kind = op.kind;
+        match (kind, resource.child) {
+            (OperationKind::Create | OperationKind::Update, _) => self.start_next_stage(env, slot),
+            // A nested stack can be created again from its template: a snapshot keeps nothing of it.
+            (OperationKind::Snapshot, _) | (_, None) => self.finish_immediately(slot),
+            (kind, Some(child)) => {
+                let action = match kind {
+                    OperationKind::Delete => Action::Delete,
+                    OperationKind::Suspend => Action::Suspend,
+                    OperationKind::Resume => Action::Resume,
+                    _ => Action::Check,
+                };
+                let objects = self.tree.objects_of_nested(slot);
+                let spec = TraversalSpec::new(action, None);
+                self.begin_traversal(env, child, TraversalSpec { objects, ..spec });
+                self.enter_phase(env, child);
+            }
+        }
+    }
+
+    /// Begins the next stage of a nested stack; most need only one.
+    pub(crate) fn start_next_stage(&mut self, env: &mut Env<'_>, slot: Slot) {
+        let stage = match self.tree.stage(env, slot) {
+            Ok(stage) => stage,
+            Err(failure) => return self.finish_failed(env, slot, *failure, None),
+        };
+        self.reached.hit(Transition::StageStarted);
+        let data = stage.data;
+        if !data.is_empty() {
+            merge_data(Arc::make_mut(&mut self.tree.change(slot).data), data);
+        }
+        if let Some(stages) = self.tree.change(slot).op.as_mut().and_then(|op| op.stages_mut()) {
+            stages.count += 1;
+            stages.is_last = stage.is_last;
+            stages.pause = stage.pause;
+        }
+        let recipe = Arc::new(Recipe {
+            id: RecipeId(env.ids.next()),
+            template: stage.source,
+            files: Arc::default(),
+            environment: Arc::default(),
+            parameters: stage.parameters,
+            aliases: stage.aliases,
+            // The creator of the root and the types that are forbidden hold for the whole tree.
+            forbidden: Arc::default(),
+            author: Arc::default(),
+        });
+        match self.tree.resource(slot).child {
+            Some(child) => {
+                self.tree.stack_mut(child).timeout = stage.timeout;
+                let converges = self.tree.converges(self.tree.resource(slot).stack);
+                let spec = TraversalSpec::new(Action::Update, Some(recipe));
+                self.begin_and_start(env, child, TraversalSpec { converges, ..spec });
+            }
+            None => match self.add_child(env, slot, recipe) {
+                Ok(child) => {
+                    self.tree.stack_mut(child).timeout = stage.timeout;
+                    let spec = self.tree.first_traversal(slot);
+                    self.begin_and_start(env, child, spec);
+                }
+                Err(failure) => self.finish_failed(env, slot, *failure, None),
+            },
+        }
+    }
+
+    fn add_child(
+        &mut self,
+        env: &mut Env<'_>,
+        slot: Slot,
+        recipe: Arc<Recipe>,
+    ) -> Result<StackKey, Box<Failure>> {
+        let resource = self.tree.resource(slot);
+        let depth = self.tree.stack(resource.stack).depth + 1;
+        if depth > self.tree.config.max_depth {
+            let message = format!(
+                "Request limit exceeded: Recursion depth exceeds {}.",
+                self.tree.config.max_depth
+            );
+            return Err(Box::new(Failure::new("RequestLimitExceeded", &resource.name, message)));
+        }
+        let (parent, id) = (resource.stack, StackId(env.ids.next()));
+        let key = self.tree.add_stack(Stack {
+            id,
+            name: self.tree.physical_name(slot).into(),
+            parent_resource: Some((parent, slot)),
+            parent_resource_id: Some(self.tree.resource(slot).id),
+            depth,
+            state: State::new(Action::Create, Status::InProgress),
+            reason: "".into(),
+            created: env.now,
+            updated: None,
+            deleted: None,
+            tags: Vec::new(),
+            timeout: None,
+            is_rolled_back: false,
+            recipe,
+            previous: None,
+            resources: BTreeMap::new(),
+            by_name: IndexMap::new(),
+            busy: 0,
+            blueprint: None,
+            traversal: None,
+            request: None,
+        });
+        let resource = self.tree.change(slot);
+        resource.child = Some(key);
+        resource.physical_id = Some(id.to_string().into());
+        Ok(key)
+    }
+
+    // --- from the nested stack to the parent resource ---
+
+    /// The traversal of a nested stack is over: so is the operation that began it, or a stage of that.
+    pub(crate) fn nested_traversal_ended(
+        &mut self,
+        env: &mut Env<'_>,
+        key: StackKey,
+        result: Result<(), StackFailure>,
+    ) {
+        let stack = self.tree.stack(key);
+        let Some((parent, parent_resource)) = stack.parent_resource else { return };
+        if stack.deleted.is_some() {
+            self.reached.hit(Transition::NestedDeleted);
+            self.tree.change(parent_resource).child = None;
+            self.tree.changes.gone_stacks.push(key);
+        }
+        let Some(op) = self.tree.resource(parent_resource).op.as_deref() else {
+            return self.deferred_cleanup_ended(env, (parent, parent_resource), result);
+        };
+        let is_staged = matches!(op.kind, OperationKind::Create | OperationKind::Update);
+        let is_last = !is_staged || op.stages().is_none_or(|stages| stages.is_last);
+        match result {
+            Ok(()) if is_last => self.finish_immediately(parent_resource),
+            Ok(()) => self.wait_for_stage(env, parent_resource),
+            Err(ending) => {
+                self.reached.hit(Transition::NestedFailed);
+                let name = self.tree.resource(parent_resource).name.clone();
+                let failure = match ending.failure {
+                    Some(failure) => failure.inside(&name),
+                    None => Failure::new("Error", &name, ending.reason),
+                };
+                self.finish_failed(env, parent_resource, failure, None);
+            }
+        }
+    }
+
+    /// Between two stages there may be a pause.
+    fn wait_for_stage(&mut self, env: &mut Env<'_>, slot: Slot) {
+        self.reached.hit(Transition::StageRepeated);
+        let stages = self.tree.resource(slot).op.as_ref().and_then(|op| op.stages());
+        let pause = stages.map(|stages| stages.pause).unwrap_or_default();
+        if pause.is_zero() {
+            return self.start_next_stage(env, slot);
+        }
+        self.reached.hit(Transition::StagePaused);
+        self.pause(slot, Pause::Stage(env.now + pause));
+    }
+
+    // --- a newer goal, and a cancel ---
+
+    /// A node's resource has an operation: a nested stack gets the new goal at once, any other operation is
+    /// awaited.
+    pub(crate) fn visit_busy(
+        &mut self,
+        env: &mut Env<'_>,
+        key: StackKey,
+        at: usize,
+        blueprint: &Blueprint,
+        slot: Slot,
+    ) {
+        let op = self.tree.resource(slot).op.as_deref();
+        if op.is_some_and(|op| op.resizing().is_some()) {
+            return self.visit_resizing(env, key, at, blueprint, slot);
+        }
+        let resolved = self.tree.resolve_definition(key, blueprint, at);
+        if !self.tree.can_change_goal(slot, blueprint.type_at(at)) {
+            // Since a restart its definition may have changed: then the operation does not lead to it.
+            let target = op.and_then(|op| op.target.as_ref());
+            let is_on_its_way = target
+                .is_some_and(|target| resolved.is_ok_and(|resolved| target.equals(&resolved)));
+            return match is_on_its_way {
+                true => self.claim_or_park(key, slot, at),
+                false => {
+                    self.reached.hit(Transition::NodeParked);
+                    self.park(key, slot, at);
+                }
+            };
+        }
+        let resolved = match resolved {
+            Ok(resolved) => Arc::new(resolved),
+            Err(failure) => return self.node_failed(env, key, Action::Update, *failure),
+        };
+        // A traversal that was begun without comparing objects has to begin again.
+        let is_blind = self.tree.converges(key)
+            && self.tree.resource(slot).child.is_some_and(|child| !self.tree.converges(child));
+        let is_other =
+            is_blind || self.tree.nested_stack_differs(slot, blueprint, blueprint.type_at(at));
+        let requires = self.tree.requirements(key, blueprint, at);
+        let origin = self.tree.origin(key, at);
+        let Some(op) = &mut self.tree.change(slot).op else {
+            return self.unexpected(key, "a busy resource has no operation");
+        };
+        op.origin = origin;
+        // Its nested stack uses what it was to need, and what it is to need now.
+        let new = requires.into_iter().filter(|id| !op.requires.contains(id));
+        let new: Vec<_> = new.collect();
+        op.requires.extend(new);
+        let is_on_its_way = op.target.as_ref().is_some_and(|it| it.equals(&resolved)) && !is_other;
+        if is_on_its_way {
+            return self.reached.hit(Transition::NestedAlreadyThere);
+        }
+        self.reached.hit(Transition::NestedGoalChanged);
+        op.target = Some(resolved);
+        // The part of it that exists has to be updated.
+        op.kind = OperationKind::Update;
+        op.work = Work::Nested(Stages::default());
+        self.start_next_stage(env, slot);
+    }
+
+    /// A node's resource is a group that is being resized: an update of the group overtakes that, else the node waits.
+    fn visit_resizing(
+        &mut self,
+        env: &mut Env<'_>,
+        key: StackKey,
+        at: usize,
+        blueprint: &Blueprint,
+        slot: Slot,
+    ) {
+        let resolved = self.tree.resolve_definition(key, blueprint, at);
+        let definition = self.tree.resource(slot).definition.as_ref();
+        let is_same = resolved.is_ok_and(|resolved| {
+            definition.is_some_and(|definition| definition.equals(&resolved))
+        }) && !self.tree.nested_stack_differs(slot, blueprint, blueprint.type_at(at));
+        if is_same {
+            self.reached.hit(Transition::NodeParked);
+            return self.park(key, slot, at);
+        }
+        self.reached.hit(Transition::ResizeSuperseded);
+        let Some(op) = self.take_operation(slot) else { return };
+        if let Work::Resize(resizing) = &op.work {
+            self.end_resize(env, slot, resizing, Some("Something else is done with the group"));
+        }
+        self.enqueue(key, &[at]);
+    }
+}
+
 impl Tree {
+    /// Whether the nested stack of a resource, which is being created or updated, can get a new goal at once.
+    fn can_change_goal(&self, slot: Slot, resource_type: &ResolvedType) -> bool {
+        let resource = self.resource(slot);
+        let is_same_kind = match resource_type {
+            ResolvedType::Builtin(resource_type) => resource_type.name() == &*resource.type_name,
+            ResolvedType::Template(_) => self.config.types.get(&resource.type_name).is_none(),
+            ResolvedType::Unknown(_) => false,
+        };
+        is_same_kind
+            && resource.child.is_some_and(|child| self.traversal(child).is_some())
+            && resource.op.as_ref().is_some_and(|op| {
+                matches!(op.kind, OperationKind::Create | OperationKind::Update) && !op.is_stopping
+            })
+    }
+
     /// Whether a resource is a nested stack, or is about to be one.
     pub(crate) fn is_nested(&self, slot: Slot) -> bool {
         let resource = self.resource(slot);
-        resource.child.is_some()
-            || match self.config.types.get(&resource.type_name) {
-                Some(resource_type) => resource_type.behaviour.stages.is_some(),
-                None => true,
-            }
+        resource.child.is_some() || self.is_nested_type(&resource.type_name)
+    }
+
+    /// Whether resources of a type are nested stacks. A type that is not known is a template.
+    pub(crate) fn is_nested_type(&self, type_name: &str) -> bool {
+        let resource_type = self.config.types.get(type_name);
+        resource_type.is_none_or(|resource_type| resource_type.behaviour.stages.is_some())
     }
 
     /// Whether a nested stack may have to be updated although the definition of its parent resource is the same.
@@ -88,118 +362,16 @@ impl Tree {
             })
     }
 
-    // --- from the parent resource to the nested stack ---
-
-    /// Begins the traversal of the nested stack that the operation on its parent resource needs.
-    pub(crate) fn dispatch_nested(&mut self, env: &mut Env<'_>, slot: Slot) {
-        // The operation supersedes the resize that a policy has begun.
-        self.finish_resize(env, slot, Some("Something else is done with the group"));
-        let resource = self.resource(slot);
-        let Some(op) = resource.op.as_deref() else { return };
-        let kind = op.kind;
-        match (kind, resource.child) {
-            (OperationKind::Create | OperationKind::Update, _) => self.start_next_stage(env, slot),
-            // A nested stack can be created again from its template: a snapshot keeps nothing of it.
-            (OperationKind::Snapshot, _) | (_, None) => self.finish_immediately(slot),
-            (kind, Some(child)) => {
-                let action = match kind {
-                    OperationKind::Delete => Action::Delete,
-                    OperationKind::Suspend => Action::Suspend,
-                    OperationKind::Resume => Action::Resume,
-                    _ => Action::Check,
-                };
-                let keeps = self.keeps_objects(slot);
-                self.begin_traversal(env, child, action, None);
-                if let Some(traversal) = self.traversal_mut(child) {
-                    traversal.keeps_objects = keeps;
-                }
-                self.enter_phase(env, child);
-            }
-        }
-    }
-
     /// Whether the objects of a nested stack outlive it.
-    fn keeps_objects(&self, slot: Slot) -> bool {
+    fn objects_of_nested(&self, slot: Slot) -> Objects {
         let resource = self.resource(slot);
-        let traversal = self.stack(resource.stack).traversal.as_ref();
         let is_retained = resource.definition.as_ref().is_some_and(|resolved| {
             resolved.deletion_policy == kiln_template::template::DeletionPolicy::Retain
         });
-        is_retained || traversal.is_some_and(|traversal| traversal.keeps_objects)
-    }
-
-    /// Begins the next stage of a nested stack; most need only one.
-    pub(crate) fn start_next_stage(&mut self, env: &mut Env<'_>, slot: Slot) {
-        let stage = match self.stage(env, slot) {
-            Ok(stage) => stage,
-            Err(failure) => {
-                // Without an operation a policy asked for the stage.
-                self.finish_resize(env, slot, Some(&failure.to_string()));
-                return self.finish_failed(env, slot, *failure, None);
-            }
-        };
-        let (mut pause, mut timeout) = (Duration::ZERO, None);
-        let (source, parameters, aliases, is_last) = match stage {
-            Next::File(source, parameters) => (source, parameters, Vec::new(), true),
-            Next::Stage(stage) => {
-                let resource = self.change(slot);
-                merge_data(Arc::make_mut(&mut resource.data), stage.data);
-                pause = stage.pause;
-                timeout = stage.timeout;
-                let source = match stage.file {
-                    Some(url) => match self.file(slot, &url) {
-                        Ok(text) => Source::File(url, text),
-                        Err(failure) => return self.finish_failed(env, slot, *failure, None),
-                    },
-                    None => Source::Made(stage.template),
-                };
-                (source, Arc::new(stage.parameters), stage.aliases, stage.is_last)
-            }
-        };
-        if let Some(op) = &mut self.change(slot).op {
-            op.stages += 1;
-            op.is_last_stage = is_last;
-            op.stage_pause = pause;
-        }
-        let recipe = Arc::new(Recipe {
-            id: RecipeId(env.ids.next()),
-            template: source,
-            files: Arc::default(),
-            environment: Arc::default(),
-            parameters,
-            aliases,
-            // The creator of the root and the types that are forbidden hold for the whole tree.
-            forbidden: Arc::default(),
-            author: Arc::default(),
-        });
-        let child = match self.resource(slot).child {
-            Some(child) => {
-                self.stack_mut(child).timeout = timeout;
-                let converges = self.converges(self.resource(slot).stack);
-                self.begin_traversal(env, child, Action::Update, Some(recipe));
-                if let Some(traversal) = self.traversal_mut(child) {
-                    traversal.converges = converges;
-                }
-                child
-            }
-            None => match self.add_child(env, slot, recipe) {
-                Ok(child) => {
-                    let op = self.resource(slot).op.as_deref();
-                    let is_adopted = op.is_some_and(|op| op.action == Action::Adopt);
-                    let action = if is_adopted { Action::Adopt } else { Action::Create };
-                    self.stack_mut(child).timeout = timeout;
-                    self.begin_traversal(env, child, action, None);
-                    if is_adopted {
-                        self.pass_adopted_data(slot, child);
-                    }
-                    child
-                }
-                Err(failure) => return self.finish_failed(env, slot, *failure, None),
-            },
-        };
-        match self.bind_template(child) {
-            Ok(()) => self.enter_phase(env, child),
-            Err(reason) => self.fail_traversal(env, child, StackFailure { reason, failure: None }),
+        match (is_retained, self.traversal(resource.stack)) {
+            (true, _) => Objects::Keep,
+            (false, Some(traversal)) => traversal.objects,
+            (false, None) => Objects::Remove,
         }
     }
 
@@ -214,64 +386,24 @@ impl Tree {
         })
     }
 
-    /// Passes the data of the objects that a nested stack adopts on to it.
-    fn pass_adopted_data(&mut self, slot: Slot, child: StackKey) {
-        let known = self.adopted_data(slot).and_then(|it| match it.get("resources") {
+    // --- the recipe of the nested stack ---
+
+    /// The traversal that a nested stack begins with: its objects are created, or adopted with those of its parent.
+    fn first_traversal(&self, slot: Slot) -> TraversalSpec {
+        let op = self.resource(slot).op.as_deref();
+        if op.is_none_or(|op| op.action != Action::Adopt) {
+            return TraversalSpec::new(Action::Create, None);
+        }
+        let adopted = self.adopted_data(slot).and_then(|it| match it.get("resources") {
             Some(Value::Map(resources)) => Some(resources.clone()),
             _ => None,
         });
-        if let Some(traversal) = self.traversal_mut(child) {
-            traversal.adopted = Some(known.unwrap_or_default());
-        }
+        let spec = TraversalSpec::new(Action::Adopt, None);
+        TraversalSpec { adopted: Some(adopted.unwrap_or_default()), ..spec }
     }
 
-    fn add_child(
-        &mut self,
-        env: &mut Env<'_>,
-        slot: Slot,
-        recipe: Arc<Recipe>,
-    ) -> Result<StackKey, Box<Failure>> {
-        let resource = self.resource(slot);
-        let depth = self.stack(resource.stack).depth + 1;
-        if depth > self.config.max_depth {
-            let message = format!(
-                "Request limit exceeded: Recursion depth exceeds {}.",
-                self.config.max_depth
-            );
-            return Err(Box::new(Failure::new("RequestLimitExceeded", &resource.name, message)));
-        }
-        let (parent, id) = (resource.stack, StackId(env.ids.next()));
-        let key = self.add_stack(Stack {
-            id,
-            name: self.physical_name(slot).into(),
-            parent_resource: Some((parent, slot)),
-            parent_resource_id: Some(self.resource(slot).id),
-            depth,
-            state: State::new(Action::Create, Status::InProgress),
-            reason: "".into(),
-            created: env.now,
-            updated: None,
-            deleted: None,
-            tags: Vec::new(),
-            timeout: None,
-            is_rolled_back: false,
-            recipe,
-            previous: None,
-            resources: BTreeMap::new(),
-            by_name: IndexMap::new(),
-            busy: 0,
-            blueprint: None,
-            traversal: None,
-        });
-        let resource = self.change(slot);
-        resource.child = Some(key);
-        resource.physical_id = Some(id.to_string().into());
-        Ok(key)
-    }
-
-    // --- the recipe of the nested stack ---
-
-    fn stage(&self, env: &mut Env<'_>, slot: Slot) -> Result<Next, Box<Failure>> {
+    /// What the next stage of a nested stack is made of.
+    fn stage(&self, env: &mut Env<'_>, slot: Slot) -> Result<NextStage, Box<Failure>> {
         let resource = self.resource(slot);
         let failed =
             |class: &str, message: String| Box::new(Failure::new(class, &resource.name, message));
@@ -295,21 +427,45 @@ impl Tree {
         match resource_type {
             Some(ResolvedType::Template(resource_type)) => {
                 let source = Source::File(resource_type.url.clone(), resource_type.text.clone());
-                Ok(Next::File(source, target.properties.clone()))
+                Ok(NextStage::only(source, target.properties.clone()))
             }
             Some(ResolvedType::Builtin(resource_type))
                 if resource_type.behaviour.stages.is_some() =>
             {
                 let (policy, _) =
                     convert_update_policy(&schema, &target.update_policy, &offline(0), &path);
-                let stage = self.group_stage(env, slot, &properties, &policy);
-                stage.map(Next::Stage).map_err(|stop| match stop {
-                    OpError::Failed(failure) => Box::new(Failure::of(&resource.name, failure)),
-                    OpError::Replace => failed("Error", "a group cannot be replaced".into()),
-                })
+                match self.group_stage(env, slot, &properties, &policy) {
+                    Ok(stage) => self.next_stage(slot, stage),
+                    Err(OpError::Failed(failure)) => {
+                        Err(Box::new(Failure::of(&resource.name, failure)))
+                    }
+                    Err(OpError::Replace) => {
+                        Err(failed("Error", "a group cannot be replaced".into()))
+                    }
+                }
             }
             _ => Err(failed("Error", "its type makes no stack".into())),
         }
+    }
+
+    /// A stage that a type asks for, with the text of its file.
+    fn next_stage(&self, slot: Slot, stage: Stage) -> Result<NextStage, Box<Failure>> {
+        let source = match stage.file {
+            Some(url) => {
+                let text = self.file(slot, &url)?;
+                Source::File(url, text)
+            }
+            None => Source::Made(stage.template),
+        };
+        Ok(NextStage {
+            source,
+            parameters: Arc::new(stage.parameters),
+            aliases: stage.aliases,
+            data: stage.data,
+            is_last: stage.is_last,
+            pause: stage.pause,
+            timeout: stage.timeout,
+        })
     }
 
     /// The type of a resource as its stack resolves it.
@@ -348,7 +504,7 @@ impl Tree {
             data: &resource.data,
             members: &members,
             is_new: resource.child.is_none(),
-            wanted_size: resource.wanted_size,
+            wanted_size: resource.op.as_ref().and_then(|op| op.resizing()).map(|it| it.size),
             max_size: self.config.max_resources.unwrap_or(usize::MAX),
             siblings: &siblings,
             timeout: timeout.unwrap_or(self.config.action_timeout),
@@ -383,127 +539,31 @@ impl Tree {
         members.sort_by(|(a, _), (b, _)| a.cmp(b));
         members.into_iter().map(|(_, member)| member).collect()
     }
-
-    // --- from the nested stack to the parent resource ---
-
-    /// The traversal of a nested stack is over: so is the operation that began it, or a stage of that.
-    pub(crate) fn nested_traversal_ended(
-        &mut self,
-        env: &mut Env<'_>,
-        key: StackKey,
-        result: Result<(), StackFailure>,
-    ) {
-        let stack = self.stack(key);
-        let Some((_, parent_resource)) = stack.parent_resource else { return };
-        let is_gone = stack.deleted.is_some();
-        if is_gone {
-            let resource = self.change(parent_resource);
-            resource.child = None;
-            self.changes.gone_stacks.push(key);
-        }
-        let Some(op) = self.resource(parent_resource).op.as_deref() else {
-            return self.nested_ended_without_operation(env, key, parent_resource, result);
-        };
-        let is_last =
-            op.is_last_stage || !matches!(op.kind, OperationKind::Create | OperationKind::Update);
-        match result {
-            Ok(()) if is_last => self.finish_immediately(parent_resource),
-            Ok(()) => self.wait_for_stage(env, parent_resource),
-            Err(ending) => {
-                let name = self.resource(parent_resource).name.clone();
-                let failure = match ending.failure {
-                    Some(failure) => failure.inside(&name),
-                    None => Failure::new("Error", &name, ending.reason),
-                };
-                self.finish_failed(env, parent_resource, failure, None);
-            }
-        }
-    }
-
-    /// Between two stages there may be a pause.
-    fn wait_for_stage(&mut self, env: &mut Env<'_>, slot: Slot) {
-        let pause = self.resource(slot).op.as_ref().map(|op| op.stage_pause).unwrap_or_default();
-        if pause.is_zero() {
-            return self.start_next_stage(env, slot);
-        }
-        let until = env.now + pause;
-        self.pause(slot, Pause::Stage(until), until);
-    }
-
-    // --- a newer goal, and a cancel ---
-
-    /// A node's resource has an operation: a nested stack gets the new goal at once, any other operation is
-    /// awaited.
-    pub(crate) fn visit_busy(
-        &mut self,
-        env: &mut Env<'_>,
-        key: StackKey,
-        at: usize,
-        blueprint: &Blueprint,
-        slot: Slot,
-    ) {
-        let resource = self.resource(slot);
-        let is_inside = resource.child.is_some_and(|child| self.stack(child).traversal.is_some())
-            && resource.op.as_ref().is_some_and(|op| {
-                matches!(op.kind, OperationKind::Create | OperationKind::Update) && !op.is_stopping
-            });
-        let is_same_kind = match blueprint.type_at(at) {
-            ResolvedType::Builtin(resource_type) => resource_type.name() == &*resource.type_name,
-            ResolvedType::Template(_) => self.config.types.get(&resource.type_name).is_none(),
-            ResolvedType::Unknown(_) => false,
-        };
-        if !is_inside || !is_same_kind {
-            // Since a restart its definition may have changed: then the operation does not lead to it.
-            let target = resource.op.as_deref().and_then(|op| op.target.as_ref());
-            let is_on_its_way = target.is_some_and(|target| {
-                self.resolve_definition(key, blueprint, at)
-                    .is_ok_and(|resolved| target.equals(&resolved))
-            });
-            return match is_on_its_way {
-                true => self.claim_or_park(key, slot, at),
-                false => self.park(key, slot, at),
-            };
-        }
-        let resolved = match self.resolve_definition(key, blueprint, at) {
-            Ok(resolved) => Arc::new(resolved),
-            Err(failure) => return self.node_failed(env, key, Action::Update, *failure),
-        };
-        let number =
-            self.stack(key).traversal.as_ref().map_or(0, |traversal| traversal.traversal_id);
-        let is_inside_other = self.nested_stack_differs(slot, blueprint, blueprint.type_at(at));
-        // A traversal that was begun without comparing objects has to begin again.
-        let is_blind = self.converges(key)
-            && self.resource(slot).child.is_some_and(|child| !self.converges(child));
-        let is_other = is_inside_other || is_blind;
-        let requires = self.requirements(key, blueprint, at);
-        let Some(op) = &mut self.change(slot).op else { return };
-        op.origin = Some((number, at));
-        // It leans on what it was to need, and on what it is to need now.
-        let new = requires.into_iter().filter(|id| !op.requires.contains(id));
-        let new: Vec<_> = new.collect();
-        op.requires.extend(new);
-        let is_on_its_way = op.target.as_ref().is_some_and(|it| it.equals(&resolved)) && !is_other;
-        if !is_on_its_way {
-            op.target = Some(resolved);
-            op.stages = 0;
-            // The part of it that exists has to be updated.
-            op.kind = OperationKind::Update;
-            self.start_next_stage(env, slot);
-        }
-    }
-
-    /// Fails a stack's traversal, and stops all of its operations.
-    pub(crate) fn cancel_traversal(&mut self, env: &mut Env<'_>, key: StackKey) {
-        let Some(traversal) = self.traversal_mut(key) else { return };
-        traversal.must_not_roll_back = true;
-        let reason = format!("Stack {} cancelled", traversal.action);
-        self.fail_traversal(env, key, StackFailure { reason, failure: None });
-        self.stop_all(env, key);
-    }
 }
 
-/// The recipe of the next stage of a nested stack.
-enum Next {
-    File(Source, Arc<Members>),
-    Stage(Stage),
+/// What the next stage of a nested stack is made of.
+struct NextStage {
+    source: Source,
+    parameters: Arc<Members>,
+    aliases: Vec<(Arc<str>, Arc<str>)>,
+    /// What the parent resource keeps.
+    data: Members,
+    is_last: bool,
+    pause: Duration,
+    timeout: Option<Duration>,
+}
+
+impl NextStage {
+    /// A stage that is the only one.
+    fn only(source: Source, parameters: Arc<Members>) -> NextStage {
+        NextStage {
+            source,
+            parameters,
+            aliases: Vec::new(),
+            data: Members::new(),
+            is_last: true,
+            pause: Duration::ZERO,
+            timeout: None,
+        }
+    }
 }

@@ -1,17 +1,21 @@
 //! Operations on resources: starting them, and recording what they report.
 
 use super::forward::Goal;
-use super::{Effect, Run};
+use super::reached::Transition;
+use super::traversal::Objects;
+use super::{Effect, Machine, Run};
 use crate::decide::differing;
 use crate::drift::Observed;
 use crate::failure::Failure;
 use crate::ids::ResourceId;
 use crate::state::{Action, State, Status};
-use crate::tree::{Env, OpId, Operation, Pause, Resource, Slot, StackKey, Tree};
+use crate::tree::{
+    Env, HandlerRun, OpId, Operation, Origin, Pause, Resource, Slot, StackKey, Stages, Tree, Work,
+};
 use kiln_cloud::Reply;
 use kiln_resources::behaviour::OperationKind;
 use kiln_resources::constraints::offline;
-use kiln_resources::op::{Context, Journal, Note, StackContext, Step, merge_data};
+use kiln_resources::op::{Context, Note, StackContext, Step, merge_data};
 use kiln_template::definition::Files;
 use kiln_template::path::Path;
 use kiln_template::resolved::{ResolvedDefinition, convert_properties};
@@ -29,7 +33,7 @@ pub(crate) struct OperationSpec {
     pub(crate) requires: Vec<ResourceId>,
 }
 
-impl Tree {
+impl Machine {
     // --- beginning ---
 
     /// Starts the operation that brings a resource to its definition.
@@ -47,32 +51,34 @@ impl Tree {
 
     /// Starts an operation of the traversal that is under way.
     pub(crate) fn start_operation(&mut self, env: &mut Env<'_>, slot: Slot, start: OperationSpec) {
-        let stack = self.stack(self.resource(slot).stack);
-        let origin = stack.traversal.as_ref().map(|traversal| (traversal.traversal_id, start.node));
+        let origin = self.tree.origin(self.tree.resource(slot).stack, start.node);
         let (kind, action) = (start.kind, start.action);
-        let snapshot_before_delete = kind == OperationKind::Delete && self.is_copied_first(slot);
+        let snapshot_before_delete =
+            kind == OperationKind::Delete && self.tree.is_copied_first(slot);
         let snapshot = match kind {
             OperationKind::Snapshot => self.add_copy_record(env, slot),
             _ => None,
         };
         let drifted = match kind {
-            OperationKind::Update => self.take_drifted(slot),
+            OperationKind::Update => self.tree.take_drifted(slot),
             _ => Arc::default(),
         };
         self.put_operation(slot, origin, kind, action);
-        let resource = self.resource_mut(slot);
+        let resource = self.tree.resource_mut(slot);
         if let Some(target) = &start.target {
             resource.metadata = target.metadata.clone();
         }
         if let Some(op) = &mut resource.op {
             op.target = start.target;
             op.requires = start.requires;
-            op.drifted = drifted;
-            op.snapshot = snapshot;
-            op.snapshot_before_delete = snapshot_before_delete;
+            if let Some(run) = op.handler_mut() {
+                run.drifted = drifted;
+                run.snapshot = snapshot;
+                run.snapshot_before_delete = snapshot_before_delete;
+            }
         }
         self.note_touched(slot);
-        self.set_state(env, slot, State::new(action, Status::InProgress), "state changed");
+        self.tree.set_state(env, slot, State::new(action, Status::InProgress), "state changed");
         if action == Action::Adopt && kind == OperationKind::Check {
             return self.adopt_object(env, slot);
         }
@@ -81,26 +87,27 @@ impl Tree {
 
     /// Runs the operation on a resource, for the first time or after a pause or a restart.
     pub(crate) fn dispatch(&mut self, env: &mut Env<'_>, slot: Slot) {
-        let resource = self.resource(slot);
-        let Some(op) = resource.op.as_deref() else { return };
-        let (kind, name) = (op.kind, resource.name.clone());
-        if kind == OperationKind::Delete && !self.has_object_to_remove(slot) {
+        let resource = self.tree.resource(slot);
+        let Some(op) = resource.op.as_deref() else {
+            return self.unexpected(resource.stack, "an operation that is not there is run");
+        };
+        let (id, kind, name) = (op.id, op.kind, resource.name.clone());
+        if kind == OperationKind::Delete && !self.tree.has_object_to_remove(slot) {
             self.finish_immediately(slot);
             return;
         }
-        if self.is_nested(slot) {
+        if self.tree.is_nested(slot) {
             return self.dispatch_nested(env, slot);
         }
-        if kind == OperationKind::DeleteSnapshot && self.is_being_copied(slot) {
-            let until = env.now + SOON;
-            return self.pause(slot, Pause::Retry(until), until);
+        if kind == OperationKind::DeleteSnapshot && self.tree.is_being_copied(slot) {
+            return self.pause(slot, Pause::Retry(env.now + SOON));
         }
-        let Some(resource_type) = self.config.types.get(&resource.type_name) else {
+        let Some(resource_type) = self.tree.config.types.get(&resource.type_name) else {
             self.finish_immediately(slot);
             return;
         };
         if matches!(kind, OperationKind::Create | OperationKind::Update)
-            && let Err(message) = self.check_properties(slot)
+            && let Err(message) = self.tree.check_properties(slot)
         {
             let failure = Failure::new("StackValidationFailed", &name, message);
             return self.finish_failed(env, slot, failure, None);
@@ -108,23 +115,155 @@ impl Tree {
         let needs_nothing = match kind {
             OperationKind::ResolveDoubt => resource_type.behaviour.finder.is_none(),
             OperationKind::Snapshot if resource.physical_id.is_none() => true,
-            OperationKind::DeleteSnapshot if self.abandons_copies(slot) => true,
+            OperationKind::DeleteSnapshot if self.tree.abandons_copies(slot) => true,
             kind => resource_type.behaviour.handler(kind).is_none(),
         };
         if needs_nothing {
             self.finish_immediately(slot);
             return;
         }
-        let context = self.context(slot);
-        let op = op_id(self, slot);
-        self.effects.push(Effect::Run(Box::new(Run { op, slot, resource_type, kind, context })));
+        let context = self.tree.context(slot);
+        let run = Run { op: id, slot, resource_type, kind, context };
+        self.effects.push(Effect::Run(Box::new(run)));
     }
 
+    /// Starts operations that find out whether resources in doubt have objects. The states of the resources do
+    /// not change by that.
+    pub(crate) fn resolve_doubts(&mut self, env: &mut Env<'_>, key: StackKey) {
+        let slots: Vec<Slot> = self.tree.stack(key).resources.values().copied().collect();
+        for slot in slots {
+            let resource = self.tree.resource(slot);
+            if !resource.is_doubtful || resource.op.is_some() || resource.copy_of.is_some() {
+                continue;
+            }
+            let action = resource.state.action;
+            self.put_operation(slot, Origin::Detached, OperationKind::ResolveDoubt, action);
+            self.dispatch(env, slot);
+        }
+    }
+
+    /// Puts an operation on a resource.
+    pub(crate) fn put_operation(
+        &mut self,
+        slot: Slot,
+        origin: Origin,
+        kind: OperationKind,
+        action: Action,
+    ) {
+        let work = match self.tree.is_nested(slot) {
+            true => Work::Nested(Stages::default()),
+            false => Work::Handler(HandlerRun::default()),
+        };
+        self.put_work(slot, origin, kind, action, work);
+    }
+
+    /// Puts an operation on a resource that is done in this way.
+    pub(crate) fn put_work(
+        &mut self,
+        slot: Slot,
+        origin: Origin,
+        kind: OperationKind,
+        action: Action,
+        work: Work,
+    ) {
+        let key = self.tree.resource(slot).stack;
+        if self.tree.resource(slot).op.is_some() {
+            return self.unexpected(key, "two operations on one resource");
+        }
+        self.tree.next_op += 1;
+        let id = OpId(self.tree.next_op);
+        self.tree.ops.insert(id, slot);
+        self.tree.stack_mut(key).busy += 1;
+        self.tree.change(slot).op = Some(Box::new(Operation {
+            id,
+            kind,
+            origin,
+            action,
+            target: None,
+            requires: Vec::new(),
+            is_stopping: false,
+            pause: None,
+            work,
+        }));
+    }
+
+    pub(crate) fn apply_notes(&mut self, op: OpId, notes: Vec<Note>) {
+        let Some(slot) = self.slot_of_report(op) else { return };
+        for note in notes {
+            let resource = self.tree.change(slot);
+            match note {
+                Note::Id(id) => resource.physical_id = id,
+                Note::Data(key, value) => {
+                    let data = Arc::make_mut(&mut resource.data);
+                    merge_data(data, [(key, value)]);
+                }
+                Note::Metadata(metadata) => {
+                    resource.metadata = metadata;
+                    self.effects.push(Effect::Changed(slot));
+                }
+                Note::MetadataOf(reference, metadata) => {
+                    if let Some(other) = self.tree.find_sibling(slot, &reference) {
+                        self.tree.change(other).metadata = metadata;
+                        self.effects.push(Effect::Changed(other));
+                    }
+                }
+                Note::Remote(shown) => resource.remote = shown,
+                Note::Drifted(drifted) => {
+                    let kind = resource.op.as_ref().map(|op| op.kind);
+                    let is_asked_for =
+                        matches!(kind, Some(OperationKind::Observe | OperationKind::Check));
+                    if is_asked_for && !drifted.is_empty() {
+                        let id = resource.id;
+                        self.tree.observed.insert(id, Observed::Drifted(drifted.into()));
+                    }
+                }
+                Note::UsersProject(project) => self.tree.set_user_project(project),
+                Note::Step(name, step) => {
+                    if let Some(run) = resource.op.as_mut().and_then(|op| op.handler_mut()) {
+                        run.journal.set(&name, step);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Records that an operation is about to make a call.
+    pub(crate) fn record_step_begun(&mut self, op: OpId, step: &str) {
+        self.record_step(op, step, Step::Begun);
+    }
+
+    /// Records the reply to a call of an operation.
+    pub(crate) fn record_reply(&mut self, op: OpId, step: &str, reply: Reply) {
+        self.record_step(op, step, Step::Replied(reply));
+    }
+
+    fn record_step(&mut self, op: OpId, name: &str, step: Step) {
+        let Some(slot) = self.slot_of_report(op) else { return };
+        match self.tree.change(slot).op.as_mut().and_then(|op| op.handler_mut()) {
+            Some(run) => run.journal.set(name, step),
+            None => {
+                let key = self.tree.resource(slot).stack;
+                self.unexpected(key, format!("a nested stack makes the call {name}"));
+            }
+        }
+    }
+
+    /// The resource of an operation that reports something. An operation that was stopped may still report.
+    pub(crate) fn slot_of_report(&mut self, op: OpId) -> Option<Slot> {
+        let slot = self.tree.slot_of(op);
+        if slot.is_none() {
+            self.reached.hit(Transition::LateReport);
+        }
+        slot
+    }
+}
+
+impl Tree {
     /// Whether a resource that is removed has an object that is to be removed with it.
     pub(crate) fn has_object_to_remove(&self, slot: Slot) -> bool {
         let resource = self.resource(slot);
         let traversal = self.stack(resource.stack).traversal.as_ref();
-        let is_kept = traversal.is_some_and(|traversal| traversal.keeps_objects)
+        let is_kept = traversal.is_some_and(|traversal| traversal.objects == Objects::Keep)
             || resource.definition.as_ref().is_some_and(|resolved| {
                 resolved.deletion_policy == DeletionPolicy::Retain || resolved.external_id.is_some()
             });
@@ -176,8 +315,9 @@ impl Tree {
         let is_update = op.is_some_and(|op| op.kind == OperationKind::Update);
         let mut before =
             if is_update { convert(resource.definition.as_ref()) } else { Arc::default() };
-        if let Some(op) = op.filter(|op| !op.drifted.is_empty()) {
-            let drifted = op.drifted.iter().map(|(name, value)| (name.clone(), value.clone()));
+        let run = op.and_then(Operation::handler);
+        if let Some(run) = run.filter(|run| !run.drifted.is_empty()) {
+            let drifted = run.drifted.iter().map(|(name, value)| (name.clone(), value.clone()));
             Arc::make_mut(&mut before).extend(drifted);
         }
         let changed: Arc<[Arc<str>]> = match is_update {
@@ -193,9 +333,9 @@ impl Tree {
             changed,
             data: resource.data.clone(),
             metadata: resource.metadata.clone(),
-            journal: op.map(|op| op.journal.clone()).unwrap_or_default(),
+            journal: run.map(|run| run.journal.clone()).unwrap_or_default(),
             copy_name: self.copy_name(slot).into(),
-            snapshot_before_delete: op.is_some_and(|op| op.snapshot_before_delete),
+            snapshot_before_delete: run.is_some_and(|run| run.snapshot_before_delete),
             is_doubtful: resource.is_doubtful,
             lost_call_window: self.config.lost_call_window,
             predecessor: self.predecessor(resource),
@@ -231,99 +371,10 @@ impl Tree {
         self.resource(*replaced).physical_id.clone()
     }
 
-    /// Starts operations that find out whether resources in doubt have objects. The states of the resources do
-    /// not change by that.
-    pub(crate) fn resolve_doubts(&mut self, env: &mut Env<'_>, key: StackKey) {
-        let slots: Vec<Slot> = self.stack(key).resources.values().copied().collect();
-        for slot in slots {
-            let resource = self.resource(slot);
-            if !resource.is_doubtful || resource.op.is_some() || resource.copy_of.is_some() {
-                continue;
-            }
-            let action = resource.state.action;
-            self.put_operation(slot, None, OperationKind::ResolveDoubt, action);
-            self.dispatch(env, slot);
-        }
-    }
-
-    /// Puts an operation on a resource.
-    pub(crate) fn put_operation(
-        &mut self,
-        slot: Slot,
-        origin: Option<(u64, usize)>,
-        kind: OperationKind,
-        action: Action,
-    ) {
-        self.next_op += 1;
-        let id = OpId(self.next_op);
-        self.ops.insert(id, slot);
-        let key = self.resource(slot).stack;
-        self.stack_mut(key).busy += 1;
-        self.change(slot).op = Some(Box::new(Operation {
-            id,
-            kind,
-            origin,
-            action,
-            target: None,
-            requires: Vec::new(),
-            drifted: Arc::default(),
-            journal: Journal::default(),
-            failures: 0,
-            first_failure: None,
-            is_stopping: false,
-            snapshot: None,
-            snapshot_before_delete: false,
-            pause: None,
-            is_last_stage: false,
-            stage_pause: Duration::ZERO,
-            stages: 0,
-        }));
-    }
-
     // --- reports ---
 
     pub(crate) fn slot_of(&self, op: OpId) -> Option<Slot> {
         self.ops.get(&op).copied()
-    }
-
-    pub(crate) fn apply_notes(&mut self, op: OpId, notes: Vec<Note>) {
-        let Some(slot) = self.slot_of(op) else { return };
-        for note in notes {
-            let resource = self.change(slot);
-            match note {
-                Note::Id(id) => resource.physical_id = id,
-                Note::Data(key, value) => {
-                    let data = Arc::make_mut(&mut resource.data);
-                    merge_data(data, [(key, value)]);
-                }
-                Note::Metadata(metadata) => {
-                    resource.metadata = metadata;
-                    self.effects.push(Effect::Changed(slot));
-                }
-                Note::MetadataOf(reference, metadata) => {
-                    if let Some(other) = self.find_sibling(slot, &reference) {
-                        self.change(other).metadata = metadata;
-                        self.effects.push(Effect::Changed(other));
-                    }
-                }
-                Note::Remote(shown) => resource.remote = shown,
-                Note::Drifted(drifted) => {
-                    let kind = resource.op.as_ref().map(|op| op.kind);
-                    let is_asked_for =
-                        matches!(kind, Some(OperationKind::Observe | OperationKind::Check));
-                    if is_asked_for && !drifted.is_empty() {
-                        let id = resource.id;
-                        self.observed.insert(id, Observed::Drifted(drifted.into()));
-                    }
-                }
-                Note::UsersProject(project) => self.set_user_project(project),
-                Note::Step(name, step) => {
-                    if let Some(op) = &mut resource.op {
-                        op.journal.set(&name, step);
-                    }
-                }
-            }
-        }
     }
 
     /// Sets the project of the tree's users. An empty id says that one is about to be created or found, which
@@ -335,25 +386,7 @@ impl Tree {
             self.changes.stacks.insert(root);
         }
     }
-
-    pub(crate) fn record_step_begun(&mut self, op: OpId, step: &str) {
-        let Some(slot) = self.slot_of(op) else { return };
-        if let Some(op) = &mut self.change(slot).op {
-            op.journal.set(step, Step::Begun);
-        }
-    }
-
-    pub(crate) fn record_reply(&mut self, op: OpId, step: &str, reply: Reply) {
-        let Some(slot) = self.slot_of(op) else { return };
-        if let Some(op) = &mut self.change(slot).op {
-            op.journal.set(step, Step::Replied(reply));
-        }
-    }
 }
 
 /// How long to wait for another operation of the same tree.
 const SOON: Duration = Duration::from_secs(1);
-
-fn op_id(tree: &Tree, slot: Slot) -> OpId {
-    tree.resource(slot).op.as_ref().map_or(OpId(0), |op| op.id)
-}

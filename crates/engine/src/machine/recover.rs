@@ -1,80 +1,82 @@
 //! Recovery: after a restart, actions and operations go on where their records end.
 
-use super::{Effect, Task};
+use super::reached::Transition;
+use super::traversal::StackFailure;
+use super::{Effect, Machine, Task, Timer};
 use crate::state::{Action, Status};
-use crate::tree::{Env, Pause, Slot, StackKey, Timer, Tree};
+use crate::tree::{Env, Slot, StackKey};
 use kiln_resources::behaviour::OperationKind;
 
-impl Tree {
+impl Machine {
     /// Starts or continues everything that is under way according to the records: in a tree that was just
     /// created, or in one whose owner is gone.
     pub fn resume(&mut self, env: &mut Env<'_>) -> Vec<Effect> {
-        let keys: Vec<StackKey> = (0..self.stacks.len() as u32).map(StackKey).collect();
+        let keys: Vec<StackKey> = (0..self.tree.stacks.len() as u32).map(StackKey).collect();
         for key in &keys {
             // Every stack comes after the one it is nested in.
-            let drawn = self.bind_template(*key);
-            if let (Err(reason), true) = (drawn, self.stack(*key).traversal.is_some()) {
-                self.fail_traversal(
-                    env,
-                    *key,
-                    super::traversal::StackFailure { reason, failure: None },
-                );
+            let bound = self.tree.bind_template(*key);
+            if let (Err(reason), true) = (bound, self.tree.traversal(*key).is_some()) {
+                self.fail_traversal(env, *key, StackFailure::new(reason));
             }
         }
         for key in &keys {
-            self.resume_walk(env, *key);
+            self.resume_traversal(env, *key);
         }
-        let slots: Vec<Slot> = self.ops.values().copied().collect();
+        let slots: Vec<Slot> = self.tree.ops.values().copied().collect();
         for slot in slots {
-            self.resume_op(env, slot);
+            self.resume_operation(env, slot);
         }
         self.run_queue(env);
-        std::mem::take(&mut self.effects)
+        self.end_step(env)
     }
 
-    fn resume_walk(&mut self, env: &mut Env<'_>, key: StackKey) {
-        let Some(traversal) = &self.stack(key).traversal else { return };
+    fn resume_traversal(&mut self, env: &mut Env<'_>, key: StackKey) {
+        let Some(traversal) = self.tree.traversal(key) else { return };
         let (deadline, grace_until) = (traversal.deadline, traversal.grace_until);
         let has_failed = traversal.failure.is_some();
-        if self.has_own_deadline(key) {
+        if self.tree.has_own_deadline(key) {
             self.timers.insert((deadline, Timer::Stack(key)));
         }
         if let Some(grace_until) = grace_until {
             self.timers.insert((grace_until, Timer::Stack(key)));
         }
         if has_failed {
+            self.reached.hit(Transition::FailedTraversalResumed);
             self.queue.push_back(Task::MaybeFinish(key));
         } else {
+            self.reached.hit(Transition::TraversalResumed);
             self.enter_phase(env, key);
         }
     }
 
-    fn resume_op(&mut self, env: &mut Env<'_>, slot: Slot) {
-        let resource = self.resource(slot);
-        let Some(op) = resource.op.as_deref() else { return };
+    fn resume_operation(&mut self, env: &mut Env<'_>, slot: Slot) {
+        let resource = self.tree.resource(slot);
+        let Some(op) = resource.op.as_deref() else {
+            return self.unexpected(resource.stack, "an operation that is not there goes on");
+        };
         let (id, kind, action) = (op.id, op.kind, op.action);
-        if let Some(Pause::Retry(time) | Pause::Stage(time)) = op.pause {
-            self.timers.insert((time, Timer::Resource(slot, id)));
+        if let Some(pause) = op.pause {
+            self.reached.hit(Transition::PauseResumed);
+            self.timers.insert((pause.until(), Timer::Resource(slot, id)));
             return;
         }
         if let Some(child) = resource.child {
             // The nested stack goes on by itself, and ends the operation.
-            if self.stack(child).traversal.is_some() {
-                return;
+            if self.tree.traversal(child).is_some() {
+                return self.reached.hit(Transition::NestedResumed);
             }
-            let stack = self.stack(child);
-            let is_done = stack.state.status == Status::Complete
+            let state = self.tree.stack(child).state;
+            let is_done = state.status == Status::Complete
                 && matches!(kind, OperationKind::Create | OperationKind::Update)
-                && stack.state.action != Action::Delete;
-            if is_done && op.is_last_stage {
-                self.finish_immediately(slot);
-                return;
+                && state.action != Action::Delete;
+            if is_done && op.stages().is_some_and(|stages| stages.is_last) {
+                return self.finish_immediately(slot);
             }
         }
         if action == Action::Adopt && kind == OperationKind::Check {
-            self.finish_immediately(slot);
-            return;
+            return self.finish_immediately(slot);
         }
+        self.reached.hit(Transition::OperationResumed);
         self.dispatch(env, slot);
     }
 }

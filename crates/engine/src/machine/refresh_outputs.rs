@@ -1,7 +1,9 @@
 //! The refresh at the end of a traversal: attributes that outputs show may have changed since the object was created,
 //! by resources that came after it. A network has got subnets, a server a floating IP address.
 
-use super::Phase;
+use super::Machine;
+use super::reached::Transition;
+use super::traversal::Phase;
 use crate::ids::ResourceId;
 use crate::state::Action;
 use crate::tree::{Env, Slot, StackKey, Tree};
@@ -12,53 +14,22 @@ use kiln_template::graph::Graph;
 use kiln_template::path::Path;
 use std::collections::BTreeSet;
 
-impl Tree {
+impl Machine {
     /// Reads the objects that outputs show, if resources that depend on them were created, updated or removed in
     /// this traversal.
     pub(crate) fn start_refresh(&mut self, env: &mut Env<'_>, key: StackKey) {
-        let slots = self.resources_to_refresh(key);
+        let slots = self.tree.resources_to_refresh(key);
         if slots.is_empty() {
             return self.complete_traversal(env, key);
         }
         let mut graph = Graph::with_capacity(slots.len());
         slots.iter().for_each(|_| graph.push(&[]));
-        let nodes = vec![true; slots.len()];
-        if let Some(traversal) = self.traversal_mut(key) {
-            traversal.phase = Phase::Refresh;
-            traversal.slots = slots.into_iter().map(Some).collect();
-        }
-        self.schedule_graph(key, &graph, &nodes);
-    }
-
-    fn resources_to_refresh(&self, key: StackKey) -> Vec<Slot> {
-        let stack = self.stack(key);
-        let is_for_nothing =
-            stack.traversal.as_ref().is_none_or(|traversal| traversal.action == Action::Delete);
-        let Some(blueprint) = stack.blueprint.as_ref().filter(|_| !is_for_nothing) else {
-            return Vec::new();
-        };
-        let definition = &blueprint.definition;
-        let world = self.scope(key);
-        let scope = Scope::new(definition, &world);
-        let mut needs = Vec::new();
-        for output in definition.template.outputs.values() {
-            let find = |name: &str| definition.position(name);
-            check::collect_dependencies(&scope, &output.value, &Path::Root, &find, &mut needs);
-        }
-        let told: BTreeSet<usize> = needs.into_iter().filter_map(|need| need.at).collect();
-        let is_touched = |slot: &Slot| {
-            let touched = stack.traversal.as_ref().map(|traversal| &traversal.touched);
-            touched.is_none_or(|ids| {
-                ids.as_ref().is_none_or(|ids| ids.contains(&self.resource(*slot).id))
-            })
-        };
-        let slot_at = |at: usize| self.current(key, &definition.resource_at(at)?.name);
-        told.into_iter().filter_map(slot_at).filter(is_touched).collect()
+        self.schedule_slots(key, Phase::Refresh, slots, &graph);
     }
 
     /// Notes the dependencies of a resource that is changed: their attributes may change by that.
     pub(crate) fn note_touched(&mut self, slot: Slot) {
-        let resource = self.resource(slot);
+        let resource = self.tree.resource(slot);
         let key = resource.stack;
         let needed: Vec<ResourceId> = match &resource.op {
             Some(op) => resource.requires.iter().chain(&op.requires).copied().collect(),
@@ -71,16 +42,54 @@ impl Tree {
         }
     }
 
-    pub(crate) fn visit_refresh(&mut self, env: &mut Env<'_>, key: StackKey, node: usize) {
-        let Some(traversal) = &self.stack(key).traversal else { return };
-        let (action, number) = (traversal.action, traversal.traversal_id);
-        let Some(slot) = traversal.slots[node] else { return self.node_done(key, node) };
-        let resource = self.resource(slot);
+    /// Visits a resource: its object is read once more.
+    pub(crate) fn visit_refresh(
+        &mut self,
+        env: &mut Env<'_>,
+        key: StackKey,
+        slot: Option<Slot>,
+        node: usize,
+    ) {
+        let (Some(slot), Some(traversal)) = (slot, self.tree.traversal(key)) else {
+            return self.node_done(key, node);
+        };
+        let action = traversal.action;
+        let resource = self.tree.resource(slot);
         let is_there = resource.physical_id.is_some() && resource.child.is_none();
         if resource.op.is_some() || !is_there {
             return self.node_done(key, node);
         }
-        self.put_operation(slot, Some((number, node)), OperationKind::Refresh, action);
+        self.reached.hit(Transition::OutputsRefreshed);
+        let origin = self.tree.origin(key, node);
+        self.put_operation(slot, origin, OperationKind::Refresh, action);
         self.dispatch(env, slot);
+    }
+}
+
+impl Tree {
+    fn resources_to_refresh(&self, key: StackKey) -> Vec<Slot> {
+        let stack = self.stack(key);
+        let is_for_nothing =
+            stack.traversal.as_ref().is_none_or(|traversal| traversal.action == Action::Delete);
+        let Some(blueprint) = stack.blueprint.as_ref().filter(|_| !is_for_nothing) else {
+            return Vec::new();
+        };
+        let definition = &blueprint.definition;
+        let stack_scope = self.scope(key);
+        let scope = Scope::new(definition, &stack_scope);
+        let mut needs = Vec::new();
+        for output in definition.template.outputs.values() {
+            let find = |name: &str| definition.position(name);
+            check::collect_dependencies(&scope, &output.value, &Path::Root, &find, &mut needs);
+        }
+        let shown: BTreeSet<usize> = needs.into_iter().filter_map(|need| need.at).collect();
+        let is_touched = |slot: &Slot| {
+            let touched = stack.traversal.as_ref().map(|traversal| &traversal.touched);
+            touched.is_none_or(|ids| {
+                ids.as_ref().is_none_or(|ids| ids.contains(&self.resource(*slot).id))
+            })
+        };
+        let slot_at = |at: usize| self.current(key, &definition.resource_at(at)?.name);
+        shown.into_iter().filter_map(slot_at).filter(is_touched).collect()
     }
 }

@@ -3,13 +3,16 @@
 //! A copy of an object is a resource of its own, which is in no template and which no reader sees: its record exists
 //! before the copy does, so that after a crash the copy can be found by its name and removed.
 
+use super::Machine;
 use super::operations::OperationSpec;
+use super::reached::Transition;
+use super::traversal::{Objects, StackFailure, TraversalSpec};
 use crate::blueprint::{Recipe, Source};
 use crate::failure::Failure;
 use crate::ids::{RecipeId, ResourceId, SnapshotId};
 use crate::snapshot::Snapshot;
 use crate::state::{Action, State, Status};
-use crate::tree::{Env, Operation, Resource, Slot, StackKey, Tree};
+use crate::tree::{Env, Operation, Origin, Resource, Slot, StackKey, Tree};
 use kiln_resources::behaviour::{OperationKind, SnapshotRecord};
 use kiln_resources::guard::guarded;
 use kiln_template::definition::Files;
@@ -20,7 +23,7 @@ use std::sync::Arc;
 
 const MADE: State = State::new(Action::Create, Status::Complete);
 
-impl Tree {
+impl Machine {
     // --- taking ---
 
     pub(crate) fn take_snapshot(
@@ -29,33 +32,32 @@ impl Tree {
         id: SnapshotId,
         name: Option<Arc<str>>,
     ) {
-        let key = self.root_key();
-        let stack = self.stack(key);
-        if stack.deleted.is_some() || self.snapshots.contains_key(&id) {
+        let key = self.tree.root_key();
+        let stack = self.tree.stack(key);
+        if stack.deleted.is_some() || self.tree.snapshots.contains_key(&id) {
             return;
         }
         let text = match &stack.recipe.template {
             Source::Text(text) => Some(text.clone()),
             _ => None,
         };
-        let Value::Map(data) = self.export_with(key, Members::new()) else { return };
+        let Value::Map(data) = self.tree.export_with(key, Members::new()) else { return };
         let state = State::new(Action::Create, Status::InProgress);
         let snapshot = Snapshot { name, state, reason: "".into(), created: env.now, data, text };
-        self.snapshots.insert(id, snapshot);
-        self.changes.snapshots.insert(id);
-        let stack = self.stack(key);
+        self.tree.snapshots.insert(id, snapshot);
+        self.tree.changes.snapshots.insert(id);
+        let stack = self.tree.stack(key);
         if stack.traversal.is_some() {
             // Another command was quicker: the snapshot, whose id the user knows, says so.
             let reason = format!(
                 "Stack {} already has an action ({}) in progress.",
                 stack.name, stack.state.action
             );
+            self.reached.hit(Transition::SnapshotRefused);
             return self.finish_snapshot(key, Some(id), Err(&reason));
         }
-        self.begin_traversal(env, key, Action::Snapshot, None);
-        if let Some(traversal) = self.traversal_mut(key) {
-            traversal.snapshot = Some(id);
-        }
+        let spec = TraversalSpec::new(Action::Snapshot, None);
+        self.begin_traversal(env, key, TraversalSpec { snapshot: Some(id), ..spec });
         self.enter_phase(env, key);
     }
 
@@ -68,30 +70,33 @@ impl Tree {
     ) {
         let Some(id) = id else { return };
         let resources = match result {
-            Ok(_) => Some(self.export_resources(key)),
+            Ok(_) => Some(self.tree.export_resources(key)),
             Err(_) => None,
         };
-        let Some(snapshot) = self.snapshots.get_mut(&id) else { return };
+        let Some(snapshot) = self.tree.snapshots.get_mut(&id) else { return };
+        if result.is_err() {
+            self.reached.hit(Transition::SnapshotFailed);
+        }
         snapshot.state.status = if result.is_ok() { Status::Complete } else { Status::Failed };
         snapshot.reason = result.unwrap_or_else(|reason| reason).into();
         if let Some(resources) = resources {
             let data = Arc::make_mut(&mut snapshot.data);
             data.insert("resources".into(), Value::Map(Arc::new(resources)));
         }
-        self.changes.snapshots.insert(id);
+        self.tree.changes.snapshots.insert(id);
     }
 
     // --- copies ---
 
     /// Adds the record of a copy that is about to be made; returns the snapshot that it is made for.
     pub(crate) fn add_copy_record(&mut self, env: &mut Env<'_>, slot: Slot) -> Option<SnapshotId> {
-        let resource = self.resource(slot);
-        let resource_type = self.config.types.get(&resource.type_name);
+        let resource = self.tree.resource(slot);
+        let resource_type = self.tree.config.types.get(&resource.type_name);
         let is_copied = resource_type
             .is_some_and(|resource_type| resource_type.behaviour.delete_snapshot.is_some());
-        let snapshot = self.stack(resource.stack).traversal.as_ref()?.snapshot;
+        let snapshot = self.tree.stack(resource.stack).traversal.as_ref()?.snapshot;
         let snapshot = snapshot.filter(|_| is_copied && resource.physical_id.is_some())?;
-        if self.copies.contains_key(&(snapshot, resource.name.clone())) {
+        if self.tree.copies.contains_key(&(snapshot, resource.name.clone())) {
             return Some(snapshot);
         }
         let copy = Resource {
@@ -117,83 +122,45 @@ impl Tree {
             child: None,
             is_doubtful: true,
             is_half_done: false,
-            wanted_size: None,
-            cooldown: None,
             hook: None,
             cleared: Vec::new(),
             op: None,
         };
-        self.add_resource(copy);
+        self.tree.add_resource(copy);
         Some(snapshot)
-    }
-
-    /// The record of the copy that is being made of a resource's object.
-    fn copy_being_made(&self, slot: Slot) -> Option<Slot> {
-        let resource = self.resource(slot);
-        let snapshot = resource.op.as_ref()?.snapshot?;
-        self.copies.get(&(snapshot, resource.name.clone())).copied()
-    }
-
-    /// Whether a copy is still being made.
-    pub(crate) fn is_being_copied(&self, copy: Slot) -> bool {
-        let copy = self.resource(copy);
-        let originals = self.stack(copy.stack).by_name.get(&copy.name);
-        let mut ops =
-            originals.into_iter().flatten().filter_map(|it| self.resource(*it).op.as_ref());
-        ops.any(|op| op.snapshot.is_some() && op.snapshot == copy.copy_of)
-    }
-
-    /// Whether the copies of an abandoned stack stay.
-    pub(crate) fn abandons_copies(&self, copy: Slot) -> bool {
-        let traversal = self.stack(self.resource(copy).stack).traversal.as_ref();
-        traversal
-            .is_some_and(|traversal| traversal.keeps_objects && traversal.action == Action::Delete)
-    }
-
-    /// The name of the copy that an operation makes or removes. A copy that is made before an object is removed
-    /// has the object's name.
-    pub(crate) fn copy_name(&self, slot: Slot) -> String {
-        self.physical_name(self.copy_being_made(slot).unwrap_or(slot))
     }
 
     /// A copy was made: its record keeps the data of the resource, which its removal will need.
     pub(crate) fn copy_made(&mut self, slot: Slot, op: &Operation) {
-        let resource = self.resource(slot);
+        let resource = self.tree.resource(slot);
         let (data, name) = (resource.data.clone(), resource.name.clone());
-        let copy = op.snapshot.and_then(|snapshot| self.copies.get(&(snapshot, name)).copied());
+        let snapshot = op.handler().and_then(|run| run.snapshot);
+        let copy = snapshot.and_then(|snapshot| self.tree.copies.get(&(snapshot, name)).copied());
         if let Some(copy) = copy {
-            let copy = self.change(copy);
+            self.reached.hit(Transition::CopyMade);
+            let copy = self.tree.change(copy);
             copy.data = data;
             copy.is_doubtful = false;
         }
     }
 
-    /// Whether a copy of a resource's object is made before it is removed: not of a failed one.
-    pub(crate) fn is_copied_first(&self, slot: Slot) -> bool {
-        let resource = self.resource(slot);
-        let is_kept = self
-            .stack(resource.stack)
-            .traversal
-            .as_ref()
-            .is_some_and(|traversal| traversal.keeps_objects);
-        let policy = resource.definition.as_ref().map(|resolved| resolved.deletion_policy);
-        policy == Some(DeletionPolicy::Snapshot)
-            && resource.state.status != Status::Failed
-            && !is_kept
-    }
-
     // --- deleting ---
 
     pub(crate) fn delete_snapshot(&mut self, env: &mut Env<'_>, id: SnapshotId) {
-        let traversal = self.stack(self.root_key()).traversal.as_ref();
+        let traversal = self.tree.stack(self.tree.root_key()).traversal.as_ref();
         let is_leaving = traversal.is_some_and(|traversal| traversal.action == Action::Delete);
-        let Some(snapshot) = self.snapshots.get(&id) else { return };
+        let Some(snapshot) = self.tree.snapshots.get(&id) else { return };
         if is_leaving || snapshot.state.status == Status::InProgress {
             return;
         }
         self.mark_snapshot_deleting(id);
-        for slot in self.copies_of(id) {
-            self.put_operation(slot, None, OperationKind::DeleteSnapshot, Action::Delete);
+        for slot in self.tree.copies_of(id) {
+            self.put_operation(
+                slot,
+                Origin::Detached,
+                OperationKind::DeleteSnapshot,
+                Action::Delete,
+            );
             self.dispatch(env, slot);
         }
         self.drop_snapshot_if_empty(id);
@@ -201,7 +168,7 @@ impl Tree {
 
     /// Deletes all snapshots, since the stack is deleted.
     pub(crate) fn delete_snapshots(&mut self) {
-        let ids: Vec<SnapshotId> = self.snapshots.keys().copied().collect();
+        let ids: Vec<SnapshotId> = self.tree.snapshots.keys().copied().collect();
         for id in ids {
             self.mark_snapshot_deleting(id);
             self.drop_snapshot_if_empty(id);
@@ -209,26 +176,22 @@ impl Tree {
     }
 
     fn mark_snapshot_deleting(&mut self, id: SnapshotId) {
-        if let Some(snapshot) = self.snapshots.get_mut(&id) {
+        if let Some(snapshot) = self.tree.snapshots.get_mut(&id) {
             snapshot.state = State::new(Action::Delete, Status::InProgress);
             snapshot.reason = "".into();
-            self.changes.snapshots.insert(id);
+            self.tree.changes.snapshots.insert(id);
         }
-    }
-
-    fn copies_of(&self, id: SnapshotId) -> Vec<Slot> {
-        let from = (id, Arc::from(""));
-        let copies = self.copies.range(from..).take_while(|((snapshot, _), _)| *snapshot == id);
-        copies.map(|(_, slot)| *slot).collect()
     }
 
     /// Drops a snapshot that is being deleted, once it has no copies.
     fn drop_snapshot_if_empty(&mut self, id: SnapshotId) {
         let is_leaving = |it: &Snapshot| it.state.action == Action::Delete;
-        if self.snapshots.get(&id).is_some_and(is_leaving) && self.copies_of(id).is_empty() {
-            self.snapshots.remove(&id);
-            self.changes.snapshots.remove(&id);
-            self.changes.dropped_snapshots.push(id);
+        if self.tree.snapshots.get(&id).is_some_and(is_leaving)
+            && self.tree.copies_of(id).is_empty()
+        {
+            self.tree.snapshots.remove(&id);
+            self.tree.changes.snapshots.remove(&id);
+            self.tree.changes.dropped_snapshots.push(id);
         }
     }
 
@@ -241,7 +204,8 @@ impl Tree {
 
     /// A copy was removed.
     pub(crate) fn copy_removed(&mut self, slot: Slot, op: &Operation) {
-        let snapshot = self.resource(slot).copy_of;
+        self.reached.hit(Transition::CopyRemoved);
+        let snapshot = self.tree.resource(slot).copy_of;
         self.removed(slot, op);
         if let Some(id) = snapshot {
             self.drop_snapshot_if_empty(id);
@@ -256,25 +220,25 @@ impl Tree {
         op: &Operation,
         why: &str,
     ) {
-        self.set_state(env, slot, State::new(Action::Delete, Status::Failed), why);
-        let resource = self.change(slot);
-        resource.is_doubtful |= op.journal.is_doubtful();
+        self.reached.hit(Transition::CopyNotRemoved);
+        self.tree.set_state(env, slot, State::new(Action::Delete, Status::Failed), why);
+        let resource = self.tree.change(slot);
+        resource.is_doubtful |= op.is_doubtful();
         let (key, snapshot) = (resource.stack, resource.copy_of);
-        let traversal = self.stack(key).traversal.as_ref();
-        let is_own = traversal
-            .zip(op.origin)
-            .is_some_and(|(traversal, (number, _))| traversal.traversal_id == number);
+        let traversal = self.tree.stack(key).traversal.as_ref();
+        let is_own = self.tree.own_node(key, op).is_some();
         let is_leaving = traversal.is_some_and(|traversal| traversal.action == Action::Delete);
         if let Some(id) = snapshot
-            && let Some(snapshot) = self.snapshots.get_mut(&id).filter(|_| !is_leaving || is_own)
+            && let Some(snapshot) =
+                self.tree.snapshots.get_mut(&id).filter(|_| !is_leaving || is_own)
         {
             snapshot.state = State::new(Action::Delete, Status::Failed);
             snapshot.reason = why.into();
-            self.changes.snapshots.insert(id);
+            self.tree.changes.snapshots.insert(id);
         }
         if is_own && !op.is_stopping {
             let reason = format!("Snapshot deletion failed: {why}");
-            self.fail_traversal(env, key, super::traversal::StackFailure { reason, failure: None });
+            self.fail_traversal(env, key, StackFailure::new(reason));
         }
         self.release_waiters(key, slot, op, false);
     }
@@ -282,31 +246,86 @@ impl Tree {
     // --- restoring ---
 
     pub(crate) fn restore(&mut self, env: &mut Env<'_>, id: SnapshotId) {
-        let key = self.root_key();
-        if self.stack(key).state.action == Action::Delete {
+        let key = self.tree.root_key();
+        if self.tree.stack(key).state.action == Action::Delete {
             return;
         }
-        let Some(snapshot) = self.snapshots.get(&id).filter(|it| it.state == MADE).cloned() else {
+        let Some(snapshot) = self.tree.snapshots.get(&id).filter(|it| it.state == MADE).cloned()
+        else {
             return;
         };
-        let restored = self.restored_template(&snapshot);
+        let restored = self.tree.restored_template(&snapshot);
         let (restored, failure) = match restored {
             Ok(restored) => (restored, None),
             Err(failure) => (None, Some(failure)),
         };
         let recipe = Recipe {
             // A restore gives its user no more rights than an update.
-            forbidden: self.stack(key).recipe.forbidden.clone(),
-            author: self.stack(key).recipe.author.clone(),
+            forbidden: self.tree.stack(key).recipe.forbidden.clone(),
+            author: self.tree.stack(key).recipe.author.clone(),
             ..recipe_of(&snapshot, restored, RecipeId(env.ids.next()))
         };
-        self.begin_traversal(env, key, Action::Restore, Some(Arc::new(recipe)));
+        let recipe = Some(Arc::new(recipe));
+        self.begin_traversal(env, key, TraversalSpec::new(Action::Restore, recipe));
         // As in Heat, the tags of the snapshot are not restored, and the present ones are dropped.
-        self.stack_mut(key).tags.clear();
+        self.tree.stack_mut(key).tags.clear();
         match failure {
             Some(failure) => self.node_failed(env, key, Action::Restore, failure),
             None => self.bind_and_start(env, key),
         }
+    }
+}
+
+impl Tree {
+    /// The record of the copy that is being made of a resource's object.
+    fn copy_being_made(&self, slot: Slot) -> Option<Slot> {
+        let resource = self.resource(slot);
+        let snapshot = resource.op.as_ref()?.handler()?.snapshot?;
+        self.copies.get(&(snapshot, resource.name.clone())).copied()
+    }
+
+    /// Whether a copy is still being made.
+    pub(crate) fn is_being_copied(&self, copy: Slot) -> bool {
+        let copy = self.resource(copy);
+        let originals = self.stack(copy.stack).by_name.get(&copy.name);
+        let mut ops =
+            originals.into_iter().flatten().filter_map(|it| self.resource(*it).op.as_ref());
+        ops.any(|op| {
+            let snapshot = op.handler().and_then(|run| run.snapshot);
+            snapshot.is_some() && snapshot == copy.copy_of
+        })
+    }
+
+    /// Whether the copies of an abandoned stack stay.
+    pub(crate) fn abandons_copies(&self, copy: Slot) -> bool {
+        let traversal = self.stack(self.resource(copy).stack).traversal.as_ref();
+        traversal.is_some_and(|it| it.objects == Objects::Keep && it.action == Action::Delete)
+    }
+
+    /// The name of the copy that an operation makes or removes. A copy that is made before an object is removed
+    /// has the object's name.
+    pub(crate) fn copy_name(&self, slot: Slot) -> String {
+        self.physical_name(self.copy_being_made(slot).unwrap_or(slot))
+    }
+
+    /// Whether a copy of a resource's object is made before it is removed: not of a failed one.
+    pub(crate) fn is_copied_first(&self, slot: Slot) -> bool {
+        let resource = self.resource(slot);
+        let is_kept = self
+            .stack(resource.stack)
+            .traversal
+            .as_ref()
+            .is_some_and(|traversal| traversal.objects == Objects::Keep);
+        let policy = resource.definition.as_ref().map(|resolved| resolved.deletion_policy);
+        policy == Some(DeletionPolicy::Snapshot)
+            && resource.state.status != Status::Failed
+            && !is_kept
+    }
+
+    fn copies_of(&self, id: SnapshotId) -> Vec<Slot> {
+        let from = (id, Arc::from(""));
+        let copies = self.copies.range(from..).take_while(|((snapshot, _), _)| *snapshot == id);
+        copies.map(|(_, slot)| *slot).collect()
     }
 
     /// The template with the properties that resources need to be created from copies; `None` if it does not

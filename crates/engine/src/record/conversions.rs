@@ -8,7 +8,7 @@ use super::v1::{
 use super::value::{Id, Stored, StoredMembers};
 use crate::ids::{ResourceId, SnapshotId};
 use crate::time::Time;
-use crate::tree::{OpId, Operation, Pause};
+use crate::tree::{HandlerRun, OpId, Operation, Origin, Pause, Stages, Work};
 use kiln_cloud::Reply;
 use kiln_resources::behaviour::OperationKind;
 use kiln_resources::op::{Failure, Journal, Step};
@@ -111,69 +111,75 @@ pub(super) fn resource_ids(ids: &[Id]) -> Vec<ResourceId> {
 
 impl From<&Operation> for OperationBody {
     fn from(operation: &Operation) -> OperationBody {
+        let run = operation.handler().cloned().unwrap_or_default();
+        let stages = operation.stages().copied().unwrap_or_default();
+        let steps = run.journal.iter().map(|(name, step)| (name.clone(), step.into()));
         OperationBody {
             kind: operation.kind.into(),
             action: Word(operation.action),
             target: operation.target.as_deref().map(DefinitionBody::from),
             requires: ids(&operation.requires),
-            drifted: StoredMembers(operation.drifted.clone()),
-            journal: operation
-                .journal
-                .iter()
-                .map(|(name, step)| (name.clone(), step.into()))
-                .collect(),
-            failures: operation.failures,
-            first_failure: operation.first_failure.as_ref().map(|failure| ErrorBody {
-                class: failure.class.clone(),
-                message: failure.message.clone(),
-            }),
+            journal: steps.collect(),
+            drifted: StoredMembers(run.drifted),
+            failures: run.failures,
+            first_failure: run
+                .first_failure
+                .map(|failure| ErrorBody { class: failure.class, message: failure.message }),
             pause: operation.pause.map(|pause| match pause {
                 Pause::Retry(time) => PauseBody::Retry(time.micros()),
                 Pause::Stage(time) => PauseBody::Stage(time.micros()),
             }),
-            awaited: operation.origin.is_some(),
-            snapshot: operation.snapshot.map(|id| Id(id.0)),
-            keeps_copy: operation.snapshot_before_delete,
-            last_stage: operation.is_last_stage,
-            stage_pause_micros: micros(operation.stage_pause),
-            stages: operation.stages,
+            awaited: operation.origin != Origin::Detached,
+            snapshot: run.snapshot.map(|id| Id(id.0)),
+            keeps_copy: run.snapshot_before_delete,
+            last_stage: stages.is_last,
+            stage_pause_micros: micros(stages.pause),
+            stages: stages.count,
         }
     }
 }
 
 impl OperationBody {
-    /// The operation, under a number of its own.
-    pub(super) fn into_operation(self, id: OpId) -> Result<Operation, Unreadable> {
+    /// The operation, under a number of its own; of a nested stack, or of an object.
+    pub(super) fn into_operation(self, id: OpId, is_nested: bool) -> Result<Operation, Unreadable> {
         let mut journal = Journal::default();
         for (name, step) in self.journal {
             let step = Step::try_from(step).map_err(|error| error.within(&name))?;
             journal.set(&name, step);
         }
+        // A type that was removed since would pass for a template: what its handler has begun counts.
+        let work = match is_nested && journal.iter().next().is_none() {
+            true => Work::Nested(Stages {
+                is_last: self.last_stage,
+                pause: Duration::from_micros(self.stage_pause_micros),
+                count: self.stages,
+            }),
+            false => Work::Handler(HandlerRun {
+                journal,
+                failures: self.failures,
+                first_failure: self.first_failure.map(|failure| Failure {
+                    class: failure.class,
+                    message: failure.message,
+                    is_retryable: true,
+                }),
+                drifted: self.drifted.0,
+                snapshot: self.snapshot.map(|id| SnapshotId(id.0)),
+                snapshot_before_delete: self.keeps_copy,
+            }),
+        };
         Ok(Operation {
             id,
             kind: self.kind.into(),
-            origin: self.awaited.then_some((Operation::INTERRUPTED, 0)),
+            origin: if self.awaited { Origin::Interrupted } else { Origin::Detached },
             action: self.action.0,
             target: self.target.map(|target| Arc::new(target.into())),
             requires: resource_ids(&self.requires),
-            drifted: self.drifted.0,
-            journal,
-            failures: self.failures,
-            first_failure: self.first_failure.map(|failure| Failure {
-                class: failure.class,
-                message: failure.message,
-                is_retryable: true,
-            }),
             is_stopping: false,
-            snapshot: self.snapshot.map(|id| SnapshotId(id.0)),
-            snapshot_before_delete: self.keeps_copy,
-            is_last_stage: self.last_stage,
-            stage_pause: Duration::from_micros(self.stage_pause_micros),
-            stages: self.stages,
             pause: self.pause.map(|pause| match pause {
                 PauseBody::Retry(micros) => Pause::Retry(Time::from_micros(micros)),
                 PauseBody::Stage(micros) => Pause::Stage(Time::from_micros(micros)),
             }),
+            work,
         })
     }
 }

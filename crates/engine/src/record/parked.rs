@@ -142,6 +142,7 @@ pub(crate) fn placeholder_tree(config: Arc<Config>, rows: &TreeRows) -> Option<T
         busy: 0,
         blueprint: None,
         traversal: None,
+        request: None,
     }));
     Some(tree)
 }

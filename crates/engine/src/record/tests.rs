@@ -127,6 +127,8 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
         must_roll_back: true,
         must_not_roll_back: true,
         converges: true,
+        request: None,
+        check_incomplete: false,
     };
     let stack = StackBody {
         parent_resource: Some(id(2)),

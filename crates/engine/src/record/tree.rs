@@ -2,19 +2,22 @@
 
 use super::conversions::{ids, resource_ids};
 use super::v1::names::Word;
-use super::v1::{CredentialBody, DefinitionBody, OperationBody, ResourceBody, StackBody};
+use super::v1::{
+    CredentialBody, DefinitionBody, OperationBody, ResourceBody, StackBody, TraversalBody,
+};
 use super::value::{Id, Stored, StoredMembers};
 use super::{Record, Unreadable};
 use crate::blueprint::Recipe;
 use crate::config::Config;
 use crate::ids::{RecipeId, ResourceId, SnapshotId, StackId};
 use crate::machine::Traversal;
+use crate::request_id::RequestId;
 use crate::snapshot::Snapshot;
 use crate::store::{Hash, ResourceRow, StackRow, StoreError, TreeRows};
-use crate::tree::{OpId, Resource, Slot, Stack, StackKey, Tree};
+use crate::tree::{OpId, Operation, Resource, Slot, Stack, StackKey, Tree};
 use indexmap::IndexMap;
 use kiln_cloud::Credential;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,7 +30,10 @@ impl Tree {
             parent_resource: stack.parent_resource_id.map(|id| Id(id.0)),
             timeout_secs: stack.timeout.map(|timeout| timeout.as_secs()),
             rollback: stack.is_rolled_back,
-            traversal: stack.traversal.as_ref().map(|traversal| traversal.to_record()),
+            traversal: stack.traversal.as_ref().map(|traversal| TraversalBody {
+                request: stack.request.map(|request| Id(request.0)),
+                ..traversal.to_record()
+            }),
             ..StackBody::default()
         };
         if stack.id == self.root {
@@ -57,6 +63,9 @@ impl Tree {
 
     pub(crate) fn resource_row(&self, slot: Slot) -> ResourceRow {
         let resource = self.resource(slot);
+        let op = resource.op.as_deref();
+        // A resize has its own fields: it is not an operation that a handler carries out.
+        let resizing = op.and_then(|op| op.resizing());
         let body = ResourceBody {
             definition: resource.definition.as_deref().map(DefinitionBody::from),
             data: StoredMembers(resource.data.clone()),
@@ -68,11 +77,11 @@ impl Tree {
             nested_stack: resource.child.map(|child| Id(self.stack(child).id.0)),
             doubtful: resource.is_doubtful,
             half_done: resource.is_half_done,
-            wanted_size: resource.wanted_size.map(|size| size as u64),
-            cooldown: resource.cooldown.as_ref().map(Into::into),
+            wanted_size: resizing.map(|resizing| resizing.size as u64),
+            cooldown: resizing.map(|resizing| (&resizing.cooldown).into()),
             hook: resource.hook.map(Word),
             cleared_hooks: resource.cleared.iter().copied().map(Word).collect(),
-            operation: resource.op.as_deref().map(OperationBody::from),
+            operation: op.filter(|_| resizing.is_none()).map(OperationBody::from),
         };
         ResourceRow {
             id: resource.id,
@@ -153,6 +162,8 @@ impl Tree {
             self.to_revoke = body.to_revoke.into_iter().map(|it| Arc::new(it.into())).collect();
             self.users = body.users_project;
         }
+        let request = body.traversal.as_ref().and_then(|traversal| traversal.request.as_ref());
+        let request = request.map(|id| RequestId(id.0));
         let traversal = body.traversal.map(|traversal| Box::new(Traversal::from_record(traversal)));
         let (mut state, mut reason) = (row.state, row.reason.clone());
         if super::is_parked(row) {
@@ -182,6 +193,7 @@ impl Tree {
             busy: 0,
             blueprint: None,
             traversal,
+            request,
         })
     }
 
@@ -210,14 +222,10 @@ impl Tree {
             next_number: 0,
             next_event: 0,
             templates: Default::default(),
-            timers: BTreeSet::new(),
             changes: Default::default(),
             outbox: Default::default(),
-            activity: Default::default(),
-            next_traversal: 0,
+            next_schedule: 0,
             active_traversals: 0,
-            queue: Default::default(),
-            effects: Vec::new(),
             observed: Default::default(),
             missing: None,
         }
@@ -263,19 +271,14 @@ impl Tree {
     fn load_resource(
         &mut self,
         row: ResourceRow,
-        body: ResourceBody,
+        mut body: ResourceBody,
         stack: StackKey,
         copy_of: Option<SnapshotId>,
         child: Option<StackKey>,
     ) -> Result<(), Unreadable> {
         self.next_number = self.next_number.max(row.number + 1);
-        self.next_op += 1;
-        let id = OpId(self.next_op);
-        let op = body.operation.map(|operation| operation.into_operation(id)).transpose()?;
-        let has_op = op.is_some();
-        let size = |size| {
-            usize::try_from(size).map_err(|_| Unreadable::malformed("its size is too large"))
-        };
+        let op = self.load_operation(&row.kind, child, &mut body)?;
+        let id = op.as_ref().map(|op| op.id);
         let slot = self.insert_resource(Resource {
             id: row.id,
             stack,
@@ -298,13 +301,11 @@ impl Tree {
             child,
             is_doubtful: body.doubtful,
             is_half_done: body.half_done,
-            wanted_size: body.wanted_size.map(size).transpose()?,
-            cooldown: body.cooldown.map(Into::into),
             hook: body.hook.map(|hook| hook.0),
             cleared: body.cleared_hooks.iter().map(|hook| hook.0).collect(),
             op: op.map(Box::new),
         });
-        if has_op {
+        if let Some(id) = id {
             self.ops.insert(id, slot);
             self.stack_mut(stack).busy += 1;
         }
@@ -312,5 +313,25 @@ impl Tree {
             self.stack_mut(child).parent_resource = Some((stack, slot));
         }
         Ok(())
+    }
+
+    /// The operation on a resource.
+    fn load_operation(
+        &mut self,
+        type_name: &str,
+        child: Option<StackKey>,
+        body: &mut ResourceBody,
+    ) -> Result<Option<Operation>, Unreadable> {
+        self.next_op += 1;
+        let id = OpId(self.next_op);
+        if let Some(operation) = body.operation.take() {
+            let is_nested = child.is_some() || self.is_nested_type(type_name);
+            return operation.into_operation(id, is_nested).map(Some);
+        }
+        let Some(size) = body.wanted_size else { return Ok(None) };
+        let size =
+            usize::try_from(size).map_err(|_| Unreadable::malformed("its size is too large"))?;
+        let cooldown = body.cooldown.take().map(Into::into).unwrap_or_default();
+        Ok(Some(Operation::resize(id, size, cooldown)))
     }
 }

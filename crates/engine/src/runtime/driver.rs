@@ -59,7 +59,7 @@ impl Driver {
     pub(crate) fn new(
         engine: Arc<Inner>,
         lease: Lease,
-        mut tree: Tree,
+        tree: Tree,
         commands: Vec<CommandRow>,
         inbox: mpsc::UnboundedSender<Message>,
         receiver: mpsc::UnboundedReceiver<Message>,
@@ -67,8 +67,7 @@ impl Driver {
         let mut ids = SystemIds::default();
         let status = tree_status(&tree, true, 0);
         let observer = Observer::new(engine.config.metrics.clone(), &tree);
-        tree.activity.enable();
-        let owner = Owner::new(tree, lease.fence, now(), &mut ids);
+        let owner = Owner::with_activity(tree, lease.fence, now(), &mut ids);
         let (status, watcher) = watch::channel(status);
         let mut driver = Driver {
             engine,

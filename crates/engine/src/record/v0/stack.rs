@@ -43,6 +43,8 @@ fn traversal(value: Value) -> Result<TraversalBody, Unreadable> {
         must_roll_back: fields.flag("must_roll_back")?,
         must_not_roll_back: fields.flag("must_not_roll_back")?,
         converges: fields.flag("converges")?,
+        request: None,
+        check_incomplete: false,
     };
     fields.finish()?;
     Ok(body)

@@ -50,6 +50,10 @@ pub(crate) struct TraversalBody {
     /// What a check found wrong.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) flaws: Vec<String>,
+    /// Whether a check met types that cannot be checked.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) check_incomplete: bool,
+    /// Whether objects are left alone. Checks of earlier versions meant `check_incomplete` by it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) keeps_objects: bool,
     /// The objects that an adoption takes over, by the names of their resources.
@@ -63,6 +67,9 @@ pub(crate) struct TraversalBody {
     pub(crate) must_not_roll_back: bool,
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) converges: bool,
+    /// The request that began the action; absent if that is not known, or if the parent's request did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) request: Option<Id>,
 }
 
 /// Why a traversal cannot succeed.

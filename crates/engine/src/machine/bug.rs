@@ -1,0 +1,68 @@
+//! States that cannot occur.
+//!
+//! The machine never returns silently from an impossible combination of state and input: it reports a [`Bug`]. In tests
+//! that is a panic. In production the stack fails with an internal error that names the bug, all others go on, and the
+//! driver logs and counts it.
+
+use super::Machine;
+use super::traversal::StackFailure;
+use crate::ids::StackId;
+use crate::state::{State, Status};
+use crate::tree::{Env, StackKey};
+use std::fmt;
+
+/// A combination of state and input that cannot occur.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bug {
+    /// The stack that it happened to.
+    pub stack: StackId,
+    /// What was met.
+    pub what: String,
+}
+
+impl fmt::Display for Bug {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "internal error in stack {}: {}", self.stack, self.what)
+    }
+}
+
+impl Machine {
+    /// Reports a state that cannot occur; its stack fails at the end of the step.
+    pub(crate) fn unexpected(&mut self, key: StackKey, what: impl Into<String>) {
+        self.unhandled.push((key, what.into()));
+    }
+
+    /// Fails the stacks in which something impossible was met in this step.
+    pub(crate) fn handle_bugs(&mut self, env: &mut Env<'_>) {
+        while !self.unhandled.is_empty() {
+            for (key, what) in std::mem::take(&mut self.unhandled) {
+                self.handle_bug(env, key, what);
+            }
+            self.run_queue(env);
+        }
+    }
+
+    fn handle_bug(&mut self, env: &mut Env<'_>, key: StackKey, what: String) {
+        let key = if self.tree.has_stack(key) { key } else { self.tree.root_key() };
+        let bug = Bug { stack: self.tree.stack(key).id, what };
+        assert!(!cfg!(debug_assertions), "{bug}");
+        let reason = format!(
+            "InternalError: {}. This is a defect of Kiln: please report it with the log of this stack. \
+             Next: update the stack again, or delete it.",
+            bug.what
+        );
+        self.bugs.push(bug);
+        match self.tree.traversal(key) {
+            Some(_) => self.fail_traversal(env, key, StackFailure::new(reason)),
+            None => {
+                let state = State::new(self.tree.stack(key).state.action, Status::Failed);
+                self.tree.stack_event(env, key, state, &reason);
+            }
+        }
+    }
+
+    /// Takes the bugs that were met since the last time.
+    pub fn take_bugs(&mut self) -> Vec<Bug> {
+        std::mem::take(&mut self.bugs)
+    }
+}

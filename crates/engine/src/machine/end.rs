@@ -1,0 +1,192 @@
+//! The end of a traversal: complete, failed, or rolled back.
+
+use super::reached::Transition;
+use super::traversal::{Objects, OnFailure, Phase, StackFailure, Traversal, TraversalSpec};
+use super::{Machine, Task, Timer};
+use crate::blueprint::Recipe;
+use crate::failure::{Failure, cut};
+use crate::ids::RecipeId;
+use crate::state::{Action, State, Status};
+use crate::tree::{Env, StackKey};
+use kiln_template::environment::Environment;
+use std::sync::Arc;
+
+/// No reason of a stack is longer.
+const MAX_REASON: usize = 65_535;
+
+impl Machine {
+    /// A resource failed, and so does the traversal.
+    pub(crate) fn node_failed(
+        &mut self,
+        env: &mut Env<'_>,
+        key: StackKey,
+        action: Action,
+        failure: Failure,
+    ) {
+        let mut reason = format!("Resource {action} failed: {failure}");
+        cut(&mut reason, MAX_REASON);
+        self.fail_traversal(env, key, StackFailure { reason, failure: Some(failure) });
+    }
+
+    /// The traversal fails. Operations that are running may go on for a while. A stack may have come to its end
+    /// before what it waited for does: then nothing is left that could fail.
+    pub(crate) fn fail_traversal(
+        &mut self,
+        env: &mut Env<'_>,
+        key: StackKey,
+        failure: StackFailure,
+    ) {
+        let grace_until = env.now + self.tree.config.error_wait;
+        let Some(traversal) = self.traversal_mut(key) else { return };
+        if traversal.failure.is_none() {
+            traversal.failure = Some(failure);
+            traversal.grace_until = Some(grace_until);
+            self.tree.changes.stacks.insert(key);
+            self.timers.insert((grace_until, Timer::Stack(key)));
+        }
+        self.queue.push_back(Task::MaybeFinish(key));
+    }
+
+    /// Fails a stack's traversal, and stops all of its operations.
+    pub(crate) fn cancel_traversal(&mut self, env: &mut Env<'_>, key: StackKey) {
+        let Some(traversal) = self.traversal_mut(key) else { return };
+        traversal.on_failure = OnFailure::Stay;
+        let reason = format!("Stack {} cancelled", traversal.action);
+        self.fail_traversal(env, key, StackFailure::new(reason));
+        self.stop_all(env, key);
+    }
+
+    /// Ends a traversal, or a phase of it, if that is over. The task may have outlived the stack and its traversal.
+    pub(crate) fn maybe_finish(&mut self, env: &mut Env<'_>, key: StackKey) {
+        if !self.tree.has_stack(key) {
+            return;
+        }
+        let stack = self.tree.stack(key);
+        let Some(traversal) = &stack.traversal else { return };
+        let is_busy = stack.busy > 0;
+        if traversal.failure.is_some() {
+            if is_busy || self.awaits_cleanup(key) {
+                return;
+            }
+            return self.end_failed(env, key);
+        }
+        if !traversal.schedule().is_some_and(|schedule| schedule.is_done()) {
+            return;
+        }
+        match traversal.phase {
+            Phase::Forward(_) if self.tree.defers_cleanup(key) => self.defer_cleanup(key),
+            Phase::Forward(_) if self.tree.has_outlived_parent_traversal(key) => {
+                self.reached.hit(Transition::OutlivedParentTraversal);
+                self.complete_traversal(env, key);
+                self.resolve_doubts(env, key);
+            }
+            Phase::Forward(_) => self.start_cleanup(key),
+            Phase::Cleanup(_) if is_busy => {}
+            Phase::Cleanup(_) => self.start_refresh(env, key),
+            Phase::Refresh(_) | Phase::ForEach(_) => self.complete_traversal(env, key),
+            // These have no schedule.
+            Phase::Pending | Phase::Deferred => {}
+        }
+    }
+
+    /// Whether a cleanup that has failed goes on for now: nodes are queued, or nested stacks clean up.
+    fn awaits_cleanup(&self, key: StackKey) -> bool {
+        match self.tree.traversal(key).map(|traversal| &traversal.phase) {
+            Some(Phase::Cleanup(it)) => {
+                let mut parked = it.schedule.parked();
+                it.schedule.has_queued()
+                    || parked.any(|(slot, _)| self.tree.has_deferred_cleanup(slot))
+            }
+            _ => false,
+        }
+    }
+
+    fn take_traversal(&mut self, key: StackKey) -> Option<Box<Traversal>> {
+        self.cancel_timers(key);
+        let traversal = self.tree.stack_mut(key).traversal.take()?;
+        self.tree.active_traversals -= 1;
+        Some(traversal)
+    }
+
+    /// The traversal of a stack is over, and has succeeded.
+    pub(crate) fn complete_traversal(&mut self, env: &mut Env<'_>, key: StackKey) {
+        let Some(traversal) = self.take_traversal(key) else {
+            return self.unexpected(key, "a traversal ends twice");
+        };
+        let action = traversal.action;
+        if !traversal.check.failures.is_empty() {
+            return self.fail_check(env, key, &traversal.check.failures);
+        }
+        self.reached.hit(Transition::TraversalCompleted);
+        let previous = self.tree.stack_mut(key).previous.take();
+        if let Some(recipe) = previous {
+            self.tree.drop_recipe(key, recipe.id);
+        }
+        let mut reason = format!("Stack {action} completed successfully");
+        if traversal.check.is_incomplete {
+            reason.push_str(". 'CHECK' not fully supported (see resources)");
+        }
+        if action == Action::Delete {
+            self.tree.stack_mut(key).deleted = Some(env.now);
+        }
+        self.finish_snapshot(key, traversal.snapshot, Ok(&reason));
+        self.tree.set_stack_state(env, key, State::new(action, Status::Complete), &reason);
+        self.nested_traversal_ended(env, key, Ok(()));
+    }
+
+    fn fail_check(&mut self, env: &mut Env<'_>, key: StackKey, failures: &[String]) {
+        self.reached.hit(Transition::CheckFailed);
+        let mut reason = format!("Resource CHECK failed: {}", failures.join("; "));
+        cut(&mut reason, MAX_REASON);
+        self.tree.set_stack_state(env, key, State::new(Action::Check, Status::Failed), &reason);
+        self.nested_traversal_ended(env, key, Err(StackFailure::new(reason)));
+    }
+
+    fn end_failed(&mut self, env: &mut Env<'_>, key: StackKey) {
+        let Some((traversal, failure)) = self.take_traversal(key).and_then(|mut traversal| {
+            let failure = traversal.failure.take()?;
+            Some((traversal, failure))
+        }) else {
+            return self.unexpected(key, "a traversal fails without a failure");
+        };
+        self.reached.hit(Transition::TraversalFailed);
+        let action = traversal.action;
+        self.finish_snapshot(key, traversal.snapshot, Err(&failure.reason));
+        self.abandon_hooks(env, key);
+        self.tree.set_stack_state(env, key, State::new(action, Status::Failed), &failure.reason);
+        self.finish_deferred(env, key);
+        let stack = self.tree.stack(key);
+        let can_roll_back =
+            matches!(action, Action::Create | Action::Adopt | Action::Update | Action::Restore);
+        let is_wanted = match traversal.on_failure {
+            OnFailure::AsStackSays => stack.is_rolled_back,
+            OnFailure::RollBack => true,
+            OnFailure::Stay => false,
+        };
+        if stack.parent_resource.is_none() && can_roll_back && is_wanted {
+            self.roll_back(env, key, action);
+        } else {
+            self.resolve_doubts(env, key);
+            self.nested_traversal_ended(env, key, Err(failure));
+        }
+    }
+
+    /// Begins the rollback to the recipe before the action.
+    fn roll_back(&mut self, env: &mut Env<'_>, key: StackKey, from: Action) {
+        let recipe = self.tree.stack_mut(key).previous.take().unwrap_or_else(|| {
+            // The removal acts for the same user, and its events go to the same event sinks.
+            let former = &self.tree.stack(key).recipe;
+            let event_sinks = former.environment.event_sinks.clone();
+            let environment = Environment { event_sinks, ..Environment::default() };
+            Arc::new(Recipe {
+                author: former.author.clone(),
+                environment: Arc::new(environment),
+                ..Recipe::nothing(RecipeId(env.ids.next()))
+            })
+        });
+        // What was adopted was there before, and stays.
+        let objects = if from == Action::Adopt { Objects::Keep } else { Objects::Remove };
+        let spec = TraversalSpec::new(Action::Rollback, Some(recipe));
+        self.begin_and_start(env, key, TraversalSpec { objects, ..spec });
+    }
+}

@@ -1,0 +1,113 @@
+//! The states of stacks and resources, and the events that tell of their changes.
+
+use super::{Env, Slot, StackKey, Tree};
+use crate::failure::first_characters;
+use crate::ids::{EventId, StackId};
+use crate::record::v1::EventBody;
+use crate::record::{Record, StoredMembers};
+use crate::state::{Action, State, Status};
+use crate::store::EventRow;
+use std::sync::Arc;
+
+impl Tree {
+    pub(crate) fn set_stack_state(
+        &mut self,
+        env: &mut Env<'_>,
+        key: StackKey,
+        state: State,
+        reason: &str,
+    ) {
+        let stack = self.stack_mut(key);
+        stack.state = state;
+        stack.reason = reason.into();
+        self.changes.stacks.insert(key);
+        self.stack_event(env, key, state, reason);
+    }
+
+    /// Records an event of a stack.
+    pub(crate) fn stack_event(
+        &mut self,
+        env: &mut Env<'_>,
+        key: StackKey,
+        state: State,
+        reason: &str,
+    ) {
+        self.notify_stack_state(env, key, state, reason);
+        let stack = self.stack(key);
+        let (id, name) = (stack.id, stack.name.clone());
+        let physical_id = Arc::from(id.to_string());
+        self.event(env, id, name, "OS::Heat::Stack".into(), physical_id, state, reason, Vec::new());
+    }
+
+    /// Sets the state of a resource; records an event if it is another one.
+    pub(crate) fn set_state(&mut self, env: &mut Env<'_>, slot: Slot, state: State, reason: &str) {
+        let resource = self.change(slot);
+        let is_new = resource.state != state;
+        resource.state = state;
+        resource.reason = reason.into();
+        resource.updated = env.now;
+        if is_new {
+            self.resource_event(env, slot, state, reason);
+        }
+    }
+
+    /// Records an event of a resource.
+    pub(crate) fn resource_event(
+        &mut self,
+        env: &mut Env<'_>,
+        slot: Slot,
+        state: State,
+        reason: &str,
+    ) {
+        let resource = self.resource(slot);
+        if resource.copy_of.is_some() {
+            return;
+        }
+        let physical_id = match (&resource.physical_id, state.action) {
+            (Some(id), _) => id.clone(),
+            (None, Action::Init) => "".into(),
+            (None, _) => Arc::from(self.physical_name(slot)),
+        };
+        // Properties are stored with the event from which on they apply.
+        let target = resource.op.as_ref().and_then(|op| op.target.as_ref());
+        let body = match target {
+            Some(target) if state.status == Status::InProgress => {
+                EventBody { properties: StoredMembers(target.properties.clone()) }.encode()
+            }
+            _ => Vec::new(),
+        };
+        let resolved = target.or(resource.definition.as_ref());
+        let resource_type =
+            resolved.map_or(&resource.type_name, |resolved| &resolved.type_name).clone();
+        let (stack, name) = (self.stack(resource.stack).id, resource.name.clone());
+        self.event(env, stack, name, resource_type, physical_id, state, reason, body);
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn event(
+        &mut self,
+        env: &mut Env<'_>,
+        stack: StackId,
+        resource: Arc<str>,
+        resource_type: Arc<str>,
+        physical_id: Arc<str>,
+        state: State,
+        reason: &str,
+        body: Vec<u8>,
+    ) {
+        self.next_event += 1;
+        self.changes.events.push(EventRow {
+            id: EventId(env.ids.next_in_order(env.now, self.next_event)),
+            stack,
+            root: self.root,
+            number: self.next_event,
+            time: env.now,
+            resource,
+            kind: resource_type,
+            physical_id,
+            state,
+            reason: first_characters(reason, 255).into(),
+            body,
+        });
+    }
+}

@@ -1,0 +1,197 @@
+//! The work in progress on a resource.
+
+use super::OpId;
+use crate::ids::{ResourceId, SnapshotId};
+use crate::state::Action;
+use crate::time::Time;
+use kiln_resources::behaviour::OperationKind;
+use kiln_resources::op::{Failure, Journal};
+use kiln_resources::scaling::Cooldown;
+use kiln_template::resolved::ResolvedDefinition;
+use kiln_template::value::Members;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// An operation on a resource.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    /// The id under which its reports come in.
+    pub id: OpId,
+    /// What it does.
+    pub kind: OperationKind,
+    /// Why it was begun.
+    pub origin: Origin,
+    /// The action that it is a part of: the retries of a create are a delete and a create.
+    pub action: Action,
+    /// The definition that is being applied.
+    pub target: Option<Arc<ResolvedDefinition>>,
+    /// The dependencies of the resource by that definition.
+    pub requires: Vec<ResourceId>,
+    /// Whether it is being stopped.
+    pub is_stopping: bool,
+    /// What it waits for, if it is paused.
+    pub pause: Option<Pause>,
+    /// How it is done, and how far it is.
+    pub work: Work,
+}
+
+/// Why an operation was begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A node of a traversal needs it.
+    Node(NodeId),
+    /// The traversal of the stack began it before a restart, and no node has claimed it yet.
+    Interrupted,
+    /// No traversal that is under way: the one that began it was replaced, or a command began it.
+    Detached,
+}
+
+/// A node of the schedule of a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NodeId {
+    /// The schedule; never the same twice in a tree's life in one process.
+    pub schedule: u64,
+    /// The position in the schedule.
+    pub node: usize,
+}
+
+/// How an operation is done.
+#[derive(Clone, Debug)]
+pub enum Work {
+    /// A handler of the resource's type runs.
+    Handler(HandlerRun),
+    /// The nested stack is traversed, in one stage or in several.
+    Nested(Stages),
+    /// The nested stack of a group gets another size, as a scaling policy asked.
+    Resize(Resizing),
+}
+
+/// A handler that runs, and what it needs to go on after an interruption.
+#[derive(Clone, Debug, Default)]
+pub struct HandlerRun {
+    /// The steps so far.
+    pub journal: Journal,
+    /// How often it failed.
+    pub failures: u32,
+    /// The first failure, which is the one that is shown.
+    pub first_failure: Option<Failure>,
+    /// The values of properties that have drifted from the last definition.
+    pub drifted: Arc<Members>,
+    /// The snapshot for which a copy of the object is made.
+    pub snapshot: Option<SnapshotId>,
+    /// Whether the object is copied before it is removed.
+    pub snapshot_before_delete: bool,
+}
+
+/// The traversals of a nested stack that an operation needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stages {
+    /// Whether the traversal under way is the last that is needed.
+    pub is_last: bool,
+    /// How long to wait after that traversal, if another is needed.
+    pub pause: Duration,
+    /// How many traversals were begun.
+    pub count: u32,
+}
+
+/// A change of the size of a group.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resizing {
+    /// The size that the policy asked for.
+    pub size: usize,
+    /// The cooldown that follows.
+    pub cooldown: Cooldown,
+    /// The traversals of the group's nested stack.
+    pub stages: Stages,
+}
+
+/// What an operation waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pause {
+    /// The next try.
+    Retry(Time),
+    /// The next stage of a group.
+    Stage(Time),
+}
+
+impl Pause {
+    /// When it is over.
+    pub fn until(self) -> Time {
+        match self {
+            Pause::Retry(time) | Pause::Stage(time) => time,
+        }
+    }
+}
+
+impl Operation {
+    /// The change of the size of a group: its nested stack is being traversed.
+    pub(crate) fn resize(id: OpId, size: usize, cooldown: Cooldown) -> Operation {
+        let stages = Stages { is_last: true, pause: Duration::ZERO, count: 1 };
+        Operation {
+            id,
+            kind: OperationKind::Update,
+            origin: Origin::Detached,
+            action: Action::Update,
+            target: None,
+            requires: Vec::new(),
+            is_stopping: false,
+            pause: None,
+            work: Work::Resize(Resizing { size, cooldown, stages }),
+        }
+    }
+
+    /// The node that needs it, if that is of this schedule.
+    pub(crate) fn node_in(&self, schedule: u64) -> Option<usize> {
+        match self.origin {
+            Origin::Node(id) if id.schedule == schedule => Some(id.node),
+            _ => None,
+        }
+    }
+
+    /// The handler that it runs.
+    pub(crate) fn handler(&self) -> Option<&HandlerRun> {
+        match &self.work {
+            Work::Handler(run) => Some(run),
+            Work::Nested(_) | Work::Resize(_) => None,
+        }
+    }
+
+    /// The handler that it runs.
+    pub(crate) fn handler_mut(&mut self) -> Option<&mut HandlerRun> {
+        match &mut self.work {
+            Work::Handler(run) => Some(run),
+            Work::Nested(_) | Work::Resize(_) => None,
+        }
+    }
+
+    /// The traversals of the nested stack that it needs.
+    pub(crate) fn stages(&self) -> Option<&Stages> {
+        match &self.work {
+            Work::Nested(stages) => Some(stages),
+            Work::Resize(resizing) => Some(&resizing.stages),
+            Work::Handler(_) => None,
+        }
+    }
+
+    /// The traversals of the nested stack that it needs.
+    pub(crate) fn stages_mut(&mut self) -> Option<&mut Stages> {
+        match &mut self.work {
+            Work::Nested(stages) => Some(stages),
+            Work::Resize(resizing) => Some(&mut resizing.stages),
+            Work::Handler(_) => None,
+        }
+    }
+
+    /// The change of size that it is.
+    pub(crate) fn resizing(&self) -> Option<&Resizing> {
+        match &self.work {
+            Work::Resize(resizing) => Some(resizing),
+            Work::Handler(_) | Work::Nested(_) => None,
+        }
+    }
+
+    /// Whether a call was begun of which it is not known whether it was carried out.
+    pub(crate) fn is_doubtful(&self) -> bool {
+        self.handler().is_some_and(|run| run.journal.is_doubtful())
+    }
+}

@@ -1,0 +1,64 @@
+//! A resource in memory.
+
+use super::StackKey;
+use super::operation::Operation;
+use crate::ids::{ResourceId, SnapshotId};
+use crate::state::State;
+use crate::time::Time;
+use kiln_template::environment::Hook;
+use kiln_template::resolved::ResolvedDefinition;
+use kiln_template::value::{Members, Value};
+use std::sync::Arc;
+
+/// A resource.
+pub struct Resource {
+    /// The id in the record; a replacement has another one.
+    pub id: ResourceId,
+    /// Its stack.
+    pub stack: StackKey,
+    /// Grows with each resource that is added to the tree.
+    pub number: u64,
+    /// Its name in the template.
+    pub name: Arc<str>,
+    /// The built-in type that it is of, or the type as written if that is a template.
+    pub type_name: Arc<str>,
+    /// The last action, and its status.
+    pub state: State,
+    /// The reason of the state, as users see it.
+    pub reason: Arc<str>,
+    /// The id that its service gave to its object.
+    pub physical_id: Option<Arc<str>>,
+    /// When it was added.
+    pub created: Time,
+    /// When its state last changed.
+    pub updated: Time,
+    /// The definition that was applied last; `None` if none ever was.
+    pub definition: Option<Arc<ResolvedDefinition>>,
+    /// Data that its handlers keep.
+    pub data: Arc<Members>,
+    /// The metadata.
+    pub metadata: Value,
+    /// The object as its service showed it last.
+    pub remote: Value,
+    /// The resources that it depends on.
+    pub requires: Vec<ResourceId>,
+    /// The resource that it replaces.
+    pub replaces: Option<ResourceId>,
+    /// The resource that replaces it.
+    pub replaced_by: Option<ResourceId>,
+    /// The snapshot that it belongs to, if it is the record of a copy of an object: such a record is in no
+    /// template, and no reader sees it.
+    pub copy_of: Option<SnapshotId>,
+    /// Its nested stack.
+    pub child: Option<StackKey>,
+    /// Whether it is in doubt that there is an object: a call was lost.
+    pub is_doubtful: bool,
+    /// Whether a create or an update failed half-way, so that the state of the object is not known.
+    pub is_half_done: bool,
+    /// The hook that it waits at.
+    pub hook: Option<Hook>,
+    /// The hooks that were cleared in this traversal.
+    pub cleared: Vec<Hook>,
+    /// The operation in progress.
+    pub op: Option<Box<Operation>>,
+}
