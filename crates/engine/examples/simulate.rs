@@ -32,8 +32,10 @@ fn main() {
     };
     let start = Instant::now();
     match simulation::story::stories(first..first + count) {
-        Ok(boundaries) => {
+        Ok(stories) => {
             let seconds = start.elapsed().as_secs_f64();
+            let boundaries = stories.boundaries;
+            println!("{}", stories.table());
             println!("{count} stories, {boundaries} places to die at, {seconds:.1} s: all well");
         }
         Err(flaws) => {

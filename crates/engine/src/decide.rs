@@ -122,7 +122,8 @@ fn is_successor(case: &Case<'_>) -> bool {
 
 /// Whether a resource that failed is beyond repair.
 fn needs_another(case: &Case<'_>) -> bool {
-    let is_marked = case.resource.state.action == Action::Check && !case.is_nested_check_failed;
+    let is_marked =
+        case.resource.state.is(Action::Check, Status::Failed) && !case.is_nested_check_failed;
     if case.resource.child.is_some() && !is_marked {
         // A failed resource of the nested stack is replaced there.
         return false;

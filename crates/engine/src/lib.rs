@@ -5,6 +5,10 @@
 //! only after the machine's records of them are durable.
 #![forbid(unsafe_code)]
 
+/// Stores rows in the form of the version before, as a database has them after an upgrade.
+#[cfg(feature = "simulation")]
+pub use record::v0::downgrade;
+
 mod activity;
 pub mod alarms;
 pub mod blueprint;

@@ -34,6 +34,8 @@ pub struct Metrics {
     pub operations_failed: Counters,
     /// Operations that are tried again after a failure, by `operation`.
     pub operations_retried: Counters,
+    /// States that cannot occur and that were met nevertheless: each failed one stack, and should be reported.
+    pub bugs: Counter,
     /// Calls whose reply was lost: it is not known whether they took effect.
     pub doubts_opened: Counter,
     /// Resources of the trees in memory of which it is not certain whether an object exists.
@@ -71,6 +73,7 @@ impl Default for Metrics {
             operations_started: Family::default(),
             operations_failed: Family::default(),
             operations_retried: Family::default(),
+            bugs: Counter::default(),
             doubts_opened: Counter::default(),
             doubts_open: Gauge::default(),
             commit_batches: Histogram::new(exponential_buckets(1.0, 2.0, 11)),
@@ -158,6 +161,11 @@ impl Metrics {
             "kiln_operations_retried",
             "Operations on resources that are tried again after a failure",
             self.operations_retried.clone(),
+        );
+        registry.register(
+            "kiln_bugs",
+            "States that cannot occur and were met nevertheless; each failed one stack and should be reported",
+            self.bugs.clone(),
         );
         registry.register(
             "kiln_doubts_opened",

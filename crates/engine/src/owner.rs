@@ -5,7 +5,7 @@
 
 use crate::activity::{Activity, OperationInfo};
 use crate::ids::{CommandId, Ids};
-use crate::machine::{Effect, Input, Machine, Run};
+use crate::machine::{Bug, Effect, Input, Machine, Reached, Run};
 use crate::notification::Outbox;
 use crate::state::{Action, Status};
 use crate::store::Batch;
@@ -129,6 +129,21 @@ impl Owner {
     /// The tree.
     pub fn tree(&self) -> &Tree {
         self.machine.tree()
+    }
+
+    /// The machine.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// Takes the states that cannot occur and that the machine has met nevertheless.
+    pub fn take_bugs(&mut self) -> Vec<Bug> {
+        self.machine.take_bugs()
+    }
+
+    /// Takes the counts of the transitions since the last time.
+    pub fn take_reached(&mut self) -> Reached {
+        std::mem::take(&mut self.machine.reached)
     }
 
     /// The tree, for previews.

@@ -28,11 +28,11 @@ fn preview(first: &[Planned], second: &[Planned]) -> Vec<String> {
 
 fn forecasts(first: &[Planned], second: &[Planned]) -> Vec<Forecast> {
     let mut world = World::new(1);
-    let recipe = wish(&mut world.rng, &Plan { resources: first.to_vec() });
+    let recipe = wish(&mut world.rng, &Plan { resources: first.to_vec(), ..Plan::default() });
     world.create(recipe, Settings::default());
     world.run();
     let things = world.cloud.things.clone();
-    let recipe = wish(&mut world.rng, &Plan { resources: second.to_vec() });
+    let recipe = wish(&mut world.rng, &Plan { resources: second.to_vec(), ..Plan::default() });
     let forecasts = world.tree_mut().unwrap().preview(&recipe).unwrap();
     assert_eq!(world.cloud.things, things);
     assert!(!world.tree_mut().unwrap().has_changes());

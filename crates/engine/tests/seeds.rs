@@ -5,7 +5,7 @@ use crate::simulation::story::stories;
 #[test]
 fn stories_end_well() {
     match stories(0..20_000) {
-        Ok(boundaries) => println!("20000 stories, {boundaries} places to die at"),
+        Ok(stories) => println!("20000 stories, {} places to die at", stories.boundaries),
         Err(flaws) => panic!("{flaws}"),
     }
 }

@@ -130,8 +130,8 @@ impl Machine {
         }
     }
 
-    /// Whether a resource waits at the hook after an operation. Only the traversal under way waits at hooks: an operation
-    /// of an older one ends, and the newer one goes on with its resource.
+    /// Whether a resource waits at the hook after an operation. Only the traversal under way waits at hooks, as long as it
+    /// has not failed: an operation of an older one ends, and the newer one goes on with its resource.
     fn pauses_after(&mut self, env: &mut Env<'_>, slot: Slot, op: &Operation) -> bool {
         let key = self.tree.resource(slot).stack;
         let is_create = self.tree.stack(key).state.action == Action::Create;
@@ -141,7 +141,8 @@ impl Machine {
             OperationKind::Update => Some(Hook::PostUpdate),
             _ => return false,
         };
-        if op.origin == Origin::Detached {
+        let has_failed = self.tree.traversal(key).is_none_or(|it| it.failure.is_some());
+        if op.origin == Origin::Detached || has_failed {
             if hook.is_some_and(|hook| self.tree.has_hook(slot, hook)) {
                 self.reached.hit(Transition::HookSkipped);
             }
@@ -150,7 +151,9 @@ impl Machine {
         if !is_create {
             self.mark_hook_passed(slot, Hook::PreUpdate);
         }
-        hook.is_some_and(|hook| self.pauses_at_hook(env, slot, hook, op.action))
+        // After a restart a resource that waits at its hook may have been updated once more, and still waits.
+        self.tree.is_at_post_hook(slot)
+            || hook.is_some_and(|hook| self.pauses_at_hook(env, slot, hook, op.action))
     }
 
     /// The object of a resource was removed: so is its record, unless a hook is to be cleared first.
@@ -288,7 +291,7 @@ impl Machine {
             self.reached.hit(Transition::DoubtLeft);
         }
         let is_making = matches!(op.kind, OperationKind::Create | OperationKind::Update);
-        resource.is_half_done |= is_making && resource.child.is_none();
+        resource.is_half_done |= is_making;
         if resource.definition.is_none() {
             // If there is an object, then it is of this definition.
             resource.definition = op.target.clone();

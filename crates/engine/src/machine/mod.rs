@@ -200,11 +200,6 @@ impl Machine {
         std::mem::take(&mut self.effects)
     }
 
-    /// Which transitions it has gone through.
-    pub fn reached(&self) -> &Reached {
-        &self.reached
-    }
-
     /// Whether the step was ended early, so that its changes are stored before the machine goes on.
     pub fn has_queued_tasks(&self) -> bool {
         !self.queue.is_empty()

@@ -311,7 +311,9 @@ impl Tree {
     pub(crate) fn must_update_nested(&self, resource: &Resource, goal: &Goal<'_>) -> bool {
         let Some(child) = resource.child else { return false };
         let Some(parent_blueprint) = &self.stack(resource.stack).blueprint else { return true };
-        self.stack_differs(child, parent_blueprint, goal.resolved_type)
+        // A check that finds all objects does not know how far an update came.
+        resource.is_half_done
+            || self.stack_differs(child, parent_blueprint, goal.resolved_type)
             || self.has_flaws(child)
             || self.converges(resource.stack)
     }
@@ -348,16 +350,25 @@ impl Tree {
             || inner.is_none_or(|inner| !Arc::ptr_eq(&parent_blueprint.shared, &inner.shared))
     }
 
-    /// Whether something has failed, or waits for removal, in a stack or below it.
+    /// Whether something has failed, is missing, or waits for removal, in a stack or below it.
     fn has_flaws(&self, key: StackKey) -> bool {
         let stack = self.stack(key);
-        // A traversal that is under way takes care of it.
-        stack.traversal.is_none() && stack.state.status != Status::Complete
-            || stack.state.action == Action::Delete
+        if stack.state.action == Action::Delete {
+            return true;
+        }
+        // A traversal that is under way takes care of its stack.
+        let is_idle = stack.traversal.is_none();
+        let is_missing = || {
+            // A check does not notice that a create was cancelled before its end.
+            let definition = stack.blueprint.as_ref().map(|blueprint| &blueprint.definition);
+            let mut wanted = definition.into_iter().flat_map(|definition| definition.resources());
+            wanted.any(|(_, resource)| !stack.by_name.contains_key(&resource.name))
+        };
+        is_idle && (stack.state.status != Status::Complete || is_missing())
             || stack.resources.values().any(|slot| {
                 let resource = self.resource(*slot);
                 resource.state.status == Status::Failed
-                    || stack.traversal.is_none() && !self.is_wanted(*slot)
+                    || is_idle && (resource.state.action == Action::Init || !self.is_wanted(*slot))
                     || resource.child.is_some_and(|child| self.has_flaws(child))
             })
     }

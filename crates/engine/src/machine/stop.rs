@@ -9,6 +9,7 @@ use kiln_resources::behaviour::OperationKind;
 impl Machine {
     /// Stops all operations in a stack and below it.
     pub(crate) fn stop_all(&mut self, env: &mut Env<'_>, key: StackKey) {
+        let has_traversal = self.tree.traversal(key).is_some();
         let slots: Vec<Slot> = self.tree.stack(key).resources.values().copied().collect();
         for slot in slots {
             let resource = self.tree.resource_mut(slot);
@@ -19,6 +20,10 @@ impl Machine {
                 }
                 continue;
             };
+            // After the end of a traversal nobody waits for doubts to be resolved, and nothing would resolve them again.
+            if op.kind == OperationKind::ResolveDoubt && !has_traversal {
+                continue;
+            }
             if std::mem::replace(&mut op.is_stopping, true) {
                 continue;
             }

@@ -37,6 +37,10 @@ impl Observer {
             self.count(&activity);
             log(&activity);
         }
+        for bug in owner.take_bugs() {
+            self.metrics.bugs.inc();
+            tracing::error!(stack = %bug.stack, what = bug.what, "internal error: a state that cannot occur; the stack fails, please report this");
+        }
         self.count_doubts(owner.tree());
     }
 

@@ -6,4 +6,5 @@ pub mod cloud;
 pub mod script;
 pub mod stacks;
 pub mod story;
+pub mod swarm;
 pub mod world;

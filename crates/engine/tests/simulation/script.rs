@@ -1,12 +1,19 @@
 //! What happens to a stack in a simulation: templates made up from a seed, and wishes one after the
 //! other.
 
-use super::world::{Faults, Rng, World, recipe};
+use super::swarm::Swarm;
+use super::world::{Rng, World, recipe};
+use kiln_engine::blueprint::Recipe;
 use kiln_engine::ids::{Ids, SnapshotId, StackId};
 use kiln_engine::machine::{Command, Settings};
 use kiln_engine::state::Action;
+use kiln_template::environment::Environment;
+use kiln_template::limits::Limits;
+use kiln_template::source::Sources;
 use kiln_template::value::Value;
+use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A resource of a made-up template.
@@ -46,6 +53,9 @@ impl Kind {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
     pub resources: Vec<Planned>,
+    /// The hooks of resources, and those of which updates are restricted.
+    pub hooks: Vec<(String, &'static str)>,
+    pub restricted: Vec<(String, &'static str)>,
 }
 
 pub const CHILD: &str = "heat_template_version: 2021-04-16\n\
@@ -86,15 +96,15 @@ impl Plan {
         plan
     }
 
-    pub fn random(rng: &mut Rng) -> Plan {
+    pub fn random(rng: &mut Rng, swarm: &Swarm) -> Plan {
         let mut plan = Plan::default();
         for _ in 0..1 + rng.below(6) {
-            plan.add(rng);
+            plan.add(rng, swarm);
         }
         plan
     }
 
-    fn add(&mut self, rng: &mut Rng) {
+    fn add(&mut self, rng: &mut Rng, swarm: &Swarm) {
         let number = rng.below(1000);
         let name = format!("r{number}");
         if self.resources.iter().any(|it| it.name == name) {
@@ -106,15 +116,21 @@ impl Plan {
                 needs.push(other.name.clone());
             }
         }
-        let kind = match rng.below(100) {
-            0..15 => Kind::Nested,
-            15..25 => Kind::Group { count: rng.below(4), batch: None },
-            25..32 => Kind::Group { count: rng.below(4), batch: Some(1 + rng.below(2)) },
-            32..40 => Kind::Scaling { size: rng.below(3) },
-            40..50 => Kind::Remote,
+        let kind = match rng.pick(&swarm.kinds) {
+            1 => Kind::Nested,
+            2 => Kind::Group { count: rng.below(4), batch: None },
+            3 => Kind::Group { count: rng.below(4), batch: Some(1 + rng.below(2)) },
+            4 => Kind::Scaling { size: rng.below(3) },
+            5 => Kind::Remote,
             _ => Kind::Thing,
         };
-        let value = format!("v{}", rng.below(4));
+        if rng.happens(swarm.hooks) {
+            self.hooks.push((name.clone(), HOOKS[rng.below(4) as usize]));
+        }
+        if rng.happens(swarm.restrictions) {
+            self.restricted.push((name.clone(), ["update", "replace"][rng.below(2) as usize]));
+        }
+        let value = random_value(rng, swarm, kind);
         self.resources.push(Planned { name, value, size: rng.below(2), needs, kind });
     }
 
@@ -123,12 +139,12 @@ impl Plan {
     }
 
     /// Another template that is a little different.
-    pub fn changed(&self, rng: &mut Rng) -> Plan {
+    pub fn changed(&self, rng: &mut Rng, swarm: &Swarm) -> Plan {
         let mut plan = self.clone();
         for _ in 0..1 + rng.below(3) {
             let count = plan.resources.len() as u64;
             match rng.below(6) {
-                0 => plan.add(rng),
+                0 => plan.add(rng, swarm),
                 5 if count > 0 => plan.resources[rng.below(count) as usize].resize(rng),
                 1 if count > 1 => {
                     let gone = plan.resources.remove(rng.below(count) as usize).name;
@@ -144,12 +160,31 @@ impl Plan {
                 }
                 _ if count > 0 => {
                     let resource = &mut plan.resources[rng.below(count) as usize];
-                    resource.value = format!("v{}", rng.below(4));
+                    resource.value = random_value(rng, swarm, resource.kind);
                 }
                 _ => {}
             }
         }
         plan
+    }
+
+    /// The environment: hooks and restrictions.
+    fn environment(&self) -> Environment {
+        let mut text = String::new();
+        let entries = self.hooks.iter().map(|(name, hook)| (name, "hooks", hook));
+        let others = self.restricted.iter().map(|(name, it)| (name, "restricted_actions", it));
+        let mut known = BTreeMap::<&str, Vec<String>>::new();
+        for (name, key, value) in entries.chain(others) {
+            known.entry(name).or_default().push(format!("{key}: {value}"));
+        }
+        for (name, entries) in known {
+            let heading = if text.is_empty() { "resource_registry:\n  resources:\n" } else { "" };
+            _ = writeln!(text, "{heading}    {name}: {{{}}}", entries.join(", "));
+        }
+        let file = Sources::new().add("environment", text.as_str());
+        let (environment, problems) = Environment::read(file, &text, &Limits::default());
+        assert!(problems.is_empty(), "{text}: {problems:?}");
+        environment
     }
 
     pub fn template(&self) -> String {
@@ -216,6 +251,18 @@ impl Plan {
     }
 }
 
+/// The hooks that a made-up plan may have. A delete ends every story: nothing holds it up.
+const HOOKS: [&str; 4] = ["pre-create", "post-create", "pre-update", "post-update"];
+
+/// The value of a thing; some cannot be made, never get ready, or take their time.
+fn random_value(rng: &mut Rng, swarm: &Swarm, kind: Kind) -> String {
+    const BAD: [&str; 3] = ["refused", "broken", "slow"];
+    match rng.happens(swarm.bad_values) && kind != Kind::Remote {
+        true => BAD[rng.below(3) as usize].to_owned(),
+        false => format!("v{}", rng.below(4)),
+    }
+}
+
 fn kind_of(name: &str) -> (Kind, String) {
     if let Some(name) = name.strip_prefix('@') {
         return (Kind::Nested, name.to_owned());
@@ -237,8 +284,10 @@ fn kind_of(name: &str) -> (Kind, String) {
 /// How large a scaling group may get.
 pub const MAX_SIZE: u64 = 4;
 
-pub fn wish(rng: &mut Rng, plan: &Plan) -> std::sync::Arc<kiln_engine::blueprint::Recipe> {
-    recipe(rng, &plan.template(), &[("child.yaml", CHILD)])
+pub fn wish(rng: &mut Rng, plan: &Plan) -> Arc<Recipe> {
+    let plain = recipe(rng, &plan.template(), &[("child.yaml", CHILD)]);
+    let whole = Recipe { environment: Arc::new(plan.environment()), ..(*plain).clone() };
+    Arc::new(whole)
 }
 
 /// What was wanted last.
@@ -284,47 +333,51 @@ fn snapshot(rng: &mut Rng, known: &mut Vec<SnapshotId>) -> Command {
     }
 }
 
+/// A hook of some resource is cleared, if it waits there.
+fn clear_hook(rng: &mut Rng, stack: StackId, plan: &Plan) -> Command {
+    let hook = plan.hooks.get(rng.below(plan.hooks.len() as u64) as usize);
+    let (resource, hook) = hook.map_or(("none", HOOKS[0]), |(name, hook)| (name, hook));
+    let details = Value::map([("unset_hook", Value::from(hook))]);
+    Command::Signal { stack, resource: resource.into(), details }
+}
+
 /// Lets a made-up story happen; gives the plans that were wanted, in order.
 pub fn random_story(world: &mut World) -> Vec<Wanted> {
     let mut rng = Rng(world.rng.next());
-    world.faults = match rng.below(4) {
-        0 => Faults { crash: 30, ..Faults::default() },
-        1 => Faults { lost: 60, late: 60, not_sent: 60, twice: 60, ..Faults::default() },
-        2 => Faults {
-            crash: 20,
-            lost: 40,
-            late: 40,
-            not_sent: 20,
-            refused: 20,
-            conflict: 30,
-            twice: 50,
-        },
-        _ => Faults { refused: 60, conflict: 60, ..Faults::default() },
-    };
-    let mut plan = Plan::random(&mut rng);
+    let swarm = Swarm::draw(&mut rng);
+    if let Some(log) = &mut world.log {
+        log.push(format!("{swarm:#?}"));
+    }
+    world.faults = swarm.faults;
+    world.old_records = swarm.old_records;
+    world.config = Arc::new(swarm.config(&world.config));
+    let mut plan = Plan::random(&mut rng, &swarm);
     let mut wanted = vec![Wanted::Plan(plan.clone())];
-    let settings = Settings { is_rolled_back: Some(rng.happens(500)), ..Settings::default() };
+    let timeout = swarm.timeout;
+    let is_rolled_back = Some(rng.happens(500));
+    let settings = Settings { is_rolled_back, timeout, ..Settings::default() };
     let first = wish(&mut rng, &plan);
     world.create(first, settings);
     let mut time = world.now;
     let mut known = Vec::new();
-    for _ in 0..rng.below(6) {
+    for _ in 0..rng.below(swarm.max_commands) {
         // Often while the last wish is being carried out.
-        time = time + Duration::from_millis(rng.below(60_000));
-        let command = match rng.below(20) {
-            16.. => snapshot(&mut rng, &mut known),
-            10 | 11 => over(&mut rng, world.root),
-            12..=14 => one(&mut rng, world.root, &plan),
-            0 => Command::Cancel { with_rollback: true },
-            1 => Command::Cancel { with_rollback: false },
-            2 => {
+        time = time + Duration::from_micros(rng.below(swarm.gap.as_micros() as u64));
+        let command = match rng.pick(&swarm.commands) {
+            1 => Command::Cancel { with_rollback: true },
+            2 => Command::Cancel { with_rollback: false },
+            3 => {
                 wanted.push(Wanted::Nothing);
                 Command::Delete
             }
+            4 => over(&mut rng, world.root),
+            5 if !plan.resources.is_empty() => one(&mut rng, world.root, &plan),
+            6 => snapshot(&mut rng, &mut known),
+            7 => clear_hook(&mut rng, world.root, &plan),
             _ => {
-                plan = plan.changed(&mut rng);
+                plan = plan.changed(&mut rng, &swarm);
                 wanted.push(Wanted::Plan(plan.clone()));
-                let converges = time.micros() % 3 == 0;
+                let converges = rng.happens(swarm.converging);
                 let settings = Settings { converges, ..Settings::default() };
                 Command::Update { recipe: wish(&mut rng, &plan), settings }
             }

@@ -3,13 +3,13 @@
 use super::check::{differs, flaws};
 use super::script::{Wanted, random_story};
 use super::world::{Faults, World, now};
-use kiln_engine::machine::Command;
+use kiln_engine::machine::{Command, Reached};
 use kiln_engine::state::{Action, Status};
 use kiln_engine::store::Store;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Lets the story of a seed happen; tells what is wrong afterwards.
-pub fn story(seed: u64, is_told: bool) -> Result<u64, String> {
+pub fn story(seed: u64, is_told: bool) -> Result<(u64, Reached), String> {
     let mut world = World::new(seed);
     world.log = is_told.then(Vec::new);
     let wanted = random_story(&mut world);
@@ -36,8 +36,15 @@ pub fn story(seed: u64, is_told: bool) -> Result<u64, String> {
     }
     // Whatever happened, it can be deleted, and nothing is left.
     world.faults = Faults::default();
-    world.command_at(world.now, Command::Delete);
-    world.run();
+    // Some stories leave little time for an action: what times out is deleted again.
+    for _ in 0..3 {
+        world.command_at(world.now, Command::Delete);
+        world.run();
+        let root = now(world.store.stack(world.root)).unwrap().unwrap();
+        if root.state.is(Action::Delete, Status::Complete) {
+            break;
+        }
+    }
     found.extend(flaws(&world));
     found.extend(differs(&world, &Wanted::Nothing));
     let root = now(world.store.stack(world.root)).unwrap().unwrap();
@@ -45,7 +52,7 @@ pub fn story(seed: u64, is_told: bool) -> Result<u64, String> {
         found.push(format!("the stack ended in {}: {}", root.state, root.reason));
     }
     match found.is_empty() {
-        true => Ok(world.boundaries),
+        true => Ok((world.boundaries, world.reached)),
         false => {
             let log = world.log.take().unwrap_or_default().join("\n");
             Err(format!("{log}\nseed {seed}: {found:#?}"))
@@ -54,7 +61,7 @@ pub fn story(seed: u64, is_told: bool) -> Result<u64, String> {
 }
 
 /// The story of a seed, in which the engine itself may break down.
-pub fn story_or_breakdown(seed: u64) -> Result<u64, String> {
+pub fn story_or_breakdown(seed: u64) -> Result<(u64, Reached), String> {
     let told = |is_told| {
         std::panic::catch_unwind(|| story(seed, is_told))
             .unwrap_or_else(|_| Err(format!("seed {seed}: the engine broke down")))
@@ -63,19 +70,42 @@ pub fn story_or_breakdown(seed: u64) -> Result<u64, String> {
     told(false).or_else(|_| told(true))
 }
 
-/// The stories of many seeds, on all processors; the first that ends badly, or the number of places
-/// where the engine might have died.
-pub fn stories(seeds: std::ops::Range<u64>) -> Result<u64, String> {
+/// What the stories of many seeds came to.
+#[derive(Default)]
+pub struct Stories {
+    /// How many places there were where the engine might have died.
+    pub boundaries: u64,
+    /// Which transitions the engines went through.
+    pub reached: Reached,
+}
+
+impl Stories {
+    /// The transitions, with how often each happened, as a table.
+    pub fn table(&self) -> String {
+        let mut lines: Vec<String> = Vec::new();
+        for (transition, count) in self.reached.counts() {
+            let mark = if count == 0 { "  <- never" } else { "" };
+            lines.push(format!("{count:>12}  {}{mark}", transition.description()));
+        }
+        lines.join("\n")
+    }
+}
+
+/// The stories of many seeds, on all processors; or what is wrong with the first that ends badly.
+pub fn stories(seeds: std::ops::Range<u64>) -> Result<Stories, String> {
     let next = AtomicU64::new(seeds.start);
-    let tell = || -> Result<u64, String> {
-        let mut boundaries = 0;
+    let tell = || -> Result<Stories, String> {
+        let mut all = Stories::default();
         loop {
             let seed = next.fetch_add(1, Ordering::Relaxed);
             if seed >= seeds.end {
-                return Ok(boundaries);
+                return Ok(all);
             }
             match story_or_breakdown(seed) {
-                Ok(count) => boundaries += count,
+                Ok((boundaries, reached)) => {
+                    all.boundaries += boundaries;
+                    all.reached.add(&reached);
+                }
                 Err(flaws) => {
                     next.store(seeds.end, Ordering::Relaxed);
                     return Err(flaws);
@@ -84,9 +114,15 @@ pub fn stories(seeds: std::ops::Range<u64>) -> Result<u64, String> {
         }
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let results: Vec<Result<u64, String>> = std::thread::scope(|scope| {
+    let results: Vec<Result<Stories, String>> = std::thread::scope(|scope| {
         let started: Vec<_> = (0..threads).map(|_| scope.spawn(tell)).collect();
         started.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
-    results.into_iter().sum()
+    let mut all = Stories::default();
+    for result in results {
+        let part = result?;
+        all.boundaries += part.boundaries;
+        all.reached.add(&part.reached);
+    }
+    Ok(all)
 }

@@ -5,7 +5,7 @@ use kiln_cloud::{Call, CallError, Method, Reply};
 use kiln_engine::blueprint::{Recipe, Source};
 use kiln_engine::config::Config;
 use kiln_engine::ids::{CommandId, EngineId, Ids, RecipeId, StackId};
-use kiln_engine::machine::{Command, Input, NewStack, Settings};
+use kiln_engine::machine::{Command, Input, NewStack, Reached, Settings};
 use kiln_engine::memory::MemoryStore;
 use kiln_engine::owner::{Order, Owner};
 use kiln_engine::store::{CommandRow, NewTree, Store};
@@ -89,6 +89,8 @@ pub struct World {
     pub store: Arc<MemoryStore>,
     pub cloud: Cloud,
     pub faults: Faults,
+    /// How often a row is stored in the form of the version before, in a thousand.
+    pub old_records: u64,
     /// Die at the boundary of this number.
     pub crash_at: Option<u64>,
     /// Finds what must not be, whenever something was written down or done.
@@ -105,6 +107,8 @@ pub struct World {
     epoch: u64,
     /// What happened, for whoever wants to know why.
     pub log: Option<Vec<String>>,
+    /// Which transitions the engines went through.
+    pub reached: Reached,
 }
 
 /// Who waits for a reply: in which life of the engine, which operation, with which of its orders.
@@ -171,6 +175,7 @@ impl World {
             store: Arc::new(MemoryStore::default()),
             cloud: Cloud::default(),
             faults: Faults::default(),
+            old_records: 0,
             crash_at: None,
             observer: None,
             boundaries: 0,
@@ -182,6 +187,7 @@ impl World {
             next: 0,
             epoch: 0,
             log: None,
+            reached: Reached::default(),
         }
     }
 
@@ -254,15 +260,33 @@ impl World {
             turns += 1;
             assert!(turns < 200_000, "the world does not come to rest");
             match self.advance() {
-                Ok(true) => {}
+                Ok(true) => self.check_machine(),
                 Ok(false) => break,
                 Err(Crash) => self.crash(),
             }
+        }
+        self.count_transitions();
+    }
+
+    /// The machine's state must not contradict itself, and must be one that can occur.
+    fn check_machine(&mut self) {
+        if let Some(owner) = &mut self.owner {
+            let bugs = owner.take_bugs().into_iter().map(|bug| bug.to_string());
+            self.cloud.violations.extend(bugs.chain(owner.machine().check_invariants()));
+        }
+    }
+
+    /// Adds the transitions of the engine that dies, or comes to rest.
+    fn count_transitions(&mut self) {
+        if let Some(owner) = &mut self.owner {
+            self.reached.add(&owner.take_reached());
         }
     }
 
     fn crash(&mut self) {
         self.note(|| "crash".into());
+        self.check_machine();
+        self.count_transitions();
         self.owner = None;
         self.epoch += 1;
         self.crashes += 1;
@@ -343,8 +367,11 @@ impl World {
     fn flush(&mut self) -> Result<(), Crash> {
         let Some(owner) = &mut self.owner else { return Ok(()) };
         let (batch, orders) = owner.flush();
-        if let Some(batch) = batch {
+        if let Some(mut batch) = batch {
             self.boundary()?;
+            if self.old_records > 0 {
+                kiln_engine::downgrade(&mut batch, || self.rng.happens(self.old_records));
+            }
             for event in &batch.events {
                 self.note(|| format!("event {} {} {}", event.resource, event.state, event.reason));
             }

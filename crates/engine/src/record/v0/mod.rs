@@ -9,6 +9,11 @@ mod fields;
 mod recipe;
 mod resource;
 mod stack;
+#[cfg(feature = "simulation")]
+mod write;
+
+#[cfg(feature = "simulation")]
+pub use write::downgrade;
 
 use super::Unreadable;
 use fields::Fields;

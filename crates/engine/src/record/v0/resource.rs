@@ -61,7 +61,7 @@ fn cooldown(value: Value) -> Result<CooldownBody, Unreadable> {
     }
 }
 
-const KINDS: [(OperationName, &str); 11] = [
+pub(super) const KINDS: [(OperationName, &str); 11] = [
     (OperationName::Create, "create"),
     (OperationName::Update, "update"),
     (OperationName::Delete, "delete"),
