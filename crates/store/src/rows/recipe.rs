@@ -1,6 +1,7 @@
 //! Recipes and the texts that they need.
 
 use super::NO_ID;
+use super::column::column;
 use crate::cipher::BodyKind;
 use crate::error::DbError;
 use crate::sql::Reader;
@@ -13,16 +14,8 @@ impl TableRow for RecipeRow {
     const TABLE: &'static str = "recipes";
     const KEY: &'static [&'static str] = &["id"];
     const COLUMNS: &'static [Column<RecipeRow>] = &[
-        Column::plain(
-            "id",
-            |row, to| to.id(row.id.0),
-            |row, from| from.id().map(|it| row.id = RecipeId(it)),
-        ),
-        Column::plain(
-            "root",
-            |row, to| to.id(row.root.0),
-            |row, from| from.id().map(|it| row.root = StackId(it)),
-        ),
+        column!(id),
+        column!(root),
         // The hashes of its texts are part of what is sealed: they would betray the texts.
         Column::sealed(
             "body",
@@ -86,11 +79,7 @@ impl TableRow for NeedRow {
     const TABLE: &'static str = "needs";
     const KEY: &'static [&'static str] = &["recipe", "content"];
     const COLUMNS: &'static [Column<NeedRow>] = &[
-        Column::plain(
-            "recipe",
-            |row, to| to.id(row.recipe.0),
-            |row, from| from.id().map(|it| row.recipe = RecipeId(it)),
-        ),
+        column!(recipe),
         Column::plain(
             "content",
             |row, to| to.bytes(&row.content),
