@@ -9,19 +9,16 @@ use serde_json::{Value as Json, json};
 const RULE: &str = "MetricName=CPU&Namespace=n&Statistic=Average&Period=60&EvaluationPeriods=2\
                     &Threshold=7.5&ComparisonOperator=GreaterThanThreshold";
 
-const STACK: &str = "
+const STACK: &str = concat!(
+    "
 heat_template_version: 2021-04-16
 resources:
   group:
     type: OS::Heat::AutoScalingGroup
     properties: {min_size: 1, max_size: 3, resource: {type: OS::Heat::RandomString}}
-  up:
-    type: OS::Heat::ScalingPolicy
-    properties:
-      adjustment_type: change_in_capacity
-      scaling_adjustment: 1
-      auto_scaling_group_id: {get_resource: group}
-  high:
+",
+    include_str!("../../../tests/samples/scaling_policy.yaml"),
+    "  high:
     type: OS::Heat::CWLiteAlarm
     properties:
       MetricName: CPU
@@ -37,7 +34,8 @@ resources:
 outputs:
   alarm: {value: {get_resource: high}}
   size: {value: {get_attr: [group, current_size]}}
-";
+",
+);
 
 impl World {
     async fn watch(&self, key: &str, query: &str) -> Reply {

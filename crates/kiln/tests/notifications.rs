@@ -86,7 +86,7 @@ resources:
     type: OS::Heat::AutoScalingGroup
     properties: {min_size: 1, max_size: 3, resource: {type: OS::Heat::TestResource}}
 ",
-    include_str!("samples/scaling_policy.yaml"),
+    include_str!("../../../tests/samples/scaling_policy.yaml"),
 );
 
 const FAILING: &str = "heat_template_version: 2021-04-16\n\

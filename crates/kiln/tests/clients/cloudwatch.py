@@ -21,12 +21,7 @@ resources:
   group:
     type: OS::Heat::AutoScalingGroup
     properties: {min_size: 1, max_size: 3, resource: {type: OS::Heat::RandomString}}
-  up:
-    type: OS::Heat::ScalingPolicy
-    properties:
-      adjustment_type: change_in_capacity
-      scaling_adjustment: 1
-      auto_scaling_group_id: {get_resource: group}
+''' + cloud.sample('scaling_policy') + '''\
   high:
     type: OS::Heat::CWLiteAlarm
     properties:

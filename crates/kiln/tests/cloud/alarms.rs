@@ -183,7 +183,7 @@ resources:
     type: OS::Heat::AutoScalingGroup
     properties: {min_size: 0, max_size: 100, desired_capacity: 1, resource: {type: OS::Heat::RandomString}}
 ",
-    include_str!("../samples/scaling_policy.yaml"),
+    include_str!("../../../../tests/samples/scaling_policy.yaml"),
     "\
 outputs:
   size: {value: {get_attr: [group, current_size]}}

@@ -214,7 +214,7 @@ parameters:
   word: {type: string, default: hello}
 resources:
 ",
-    include_str!("../samples/network.yaml"),
+    include_str!("../../../../tests/samples/network.yaml"),
     "  config:
     type: OS::Heat::SoftwareConfig
     properties:

@@ -14,7 +14,7 @@ parameters:
   status: {type: string, default: '0'}
 resources:
 "#,
-    include_str!("../samples/network.yaml"),
+    include_str!("../../../../tests/samples/network.yaml"),
     r#"  config:
     type: OS::Heat::SoftwareConfig
     properties:

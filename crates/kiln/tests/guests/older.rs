@@ -11,7 +11,7 @@ parameters:
   status: {type: string, default: '0'}
 resources:
 "#,
-    include_str!("../samples/network.yaml"),
+    include_str!("../../../../tests/samples/network.yaml"),
     r#"  handle: {type: AWS::CloudFormation::WaitConditionHandle}
   server:
     type: OS::Nova::Server
