@@ -10,9 +10,10 @@ use kiln_engine::ids::StackId;
 use kiln_engine::service::ChangeTopic;
 use kiln_template::Value;
 use kiln_template::print::{self, Keys};
+use parking_lot::Mutex as Lock;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex as Lock, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::sync::Mutex;
 
@@ -67,7 +68,7 @@ type Group = Mutex<Option<(u64, Arc<Metadata>)>>;
 
 impl LongPolls {
     fn group(&self, key: Key) -> Arc<Group> {
-        let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut groups = self.groups.lock();
         if let Some(group) = groups.get(&key).and_then(Weak::upgrade) {
             return group;
         }

@@ -9,10 +9,11 @@ use crate::keys::{KeyError, Ring, Stamp, stamp};
 use aes_gcm::aead::{Aead, Payload};
 use aes_gcm::{Aes256Gcm, KeyInit, Nonce};
 use kiln_engine::store::Hash;
+use parking_lot::RwLock;
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 const VERSION: u8 = 1;
 const HEAD: usize = 1 + 4 + 12;
@@ -95,7 +96,7 @@ impl Cipher {
         if stamp(&self.path).map_err(DbError::Keys)? != self.loaded().stamp {
             let fresh = Arc::new(Loaded::load(&self.path).map_err(DbError::Keys)?);
             tracing::info!(path = %self.path.display(), "the key file has changed and is read again");
-            *self.loaded.write().unwrap_or_else(PoisonError::into_inner) = fresh;
+            *self.loaded.write() = fresh;
         }
         Ok(())
     }
@@ -157,7 +158,7 @@ impl Cipher {
     }
 
     fn loaded(&self) -> Arc<Loaded> {
-        self.loaded.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.loaded.read().clone()
     }
 }
 
