@@ -52,7 +52,7 @@ pub struct LongPolls {
     groups: Lock<BTreeMap<Key, Weak<Group>>>,
 }
 
-/// What a client reads, and with which rights: clients with the same key see the same metadata.
+/// The metadata that a client reads, and the rights it reads them with: clients with the same key see the same.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     stack: Option<StackId>,
@@ -128,7 +128,7 @@ where
     };
     match tokio::time::timeout(limit, changed).await {
         Ok(changed) => changed,
-        // Nothing has changed that this process knows of: the client's next request reads again.
+        // This process knows of no change: the client's next request reads again.
         Err(_) => Ok(Arc::new(Metadata { tag: known_tag.to_owned(), value: Value::Null })),
     }
 }

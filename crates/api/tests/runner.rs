@@ -16,7 +16,7 @@ mod remote;
 mod rights;
 mod software;
 mod stacks;
-mod world;
+mod test_api;
 
 /// A file of the record of the reference, where it is at hand.
 fn shared(file: &str) -> Option<std::path::PathBuf> {

@@ -1,6 +1,6 @@
 //! Encryption of bodies: AES-256-GCM with random nonces.
 //!
-//! What a body is sealed with includes the kind and the id of its row, so that no body can stand in for
+//! The kind and the id of its row are part of what a body is sealed with, so that no body can stand in for
 //! another. A sealed body is a version (1 byte), the id of the key (4), the nonce (12), and the text with
 //! its tag (16 more than the text).
 
@@ -18,7 +18,7 @@ use std::sync::Arc;
 const VERSION: u8 = 1;
 const HEAD: usize = 1 + 4 + 12;
 
-/// What kind of row a body belongs to.
+/// The kind of row that a body belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BodyKind {
     Stack,
@@ -150,8 +150,8 @@ impl Cipher {
         cipher.decrypt(&Nonce::from(nonce), payload).map_err(|_| damaged(restore))
     }
 
-    /// What a text is found by: a keyed hash, so that the database alone does not tell whether it
-    /// holds a text that he knows or guesses.
+    /// The key by which a text is found: a keyed hash, so that a reader of the database alone does not learn
+    /// whether it holds a text that he knows or guesses.
     pub(crate) fn lookup(&self, hash: Hash) -> [u8; 32] {
         let key = self.loaded();
         Sha256::new().chain_update(key.ring.lookup.0).chain_update(hash.0).finalize().into()

@@ -99,8 +99,8 @@ impl SqlStore {
     }
 
     /// Bounds the size of a SQLite file, for a disk that it shares with others; nothing sets no bound.
-    /// What does not fit is refused, and done later if there is room again. Database servers have their
-    /// own ways.
+    /// A commit that does not fit is refused, and repeated later if there is room again. Database servers
+    /// have their own limits.
     pub async fn limit_size(&self, bytes: Option<u64>) -> Result<(), StoreError> {
         if self.dialect != Dialect::Sqlite {
             return Ok(());

@@ -207,7 +207,7 @@ impl Tables {
             let (name, columns) = (R::TABLE, R::column_names());
             let rows = vec![row; rows].join(", ");
             let (insert, overwrite) = match (R::IS_IMMUTABLE, self.dialect) {
-                // What cannot fail half-way needs no journal of its own within the transaction.
+                // A statement that cannot fail half-way needs no journal of its own within the transaction.
                 (true, Dialect::Sqlite) => ("INSERT OR IGNORE", String::new()),
                 _ => {
                     let columns: Vec<&str> = R::COLUMNS.iter().map(|column| column.name).collect();

@@ -24,12 +24,12 @@ use serde_json::Value as Json;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What an operator decides about tokens.
+/// The operator's settings for tokens.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where clients get tokens.
+    /// The URL from which clients get tokens.
     pub www_authenticate_uri: String,
-    /// Where the identity service is, for calls on behalf of users.
+    /// The URL of the identity service, for calls on behalf of users.
     pub auth_url: AuthUrl,
     /// How long a valid token is remembered at most; not at all if zero.
     pub cache_time: Duration,

@@ -21,7 +21,7 @@ use kiln_engine::state::{Action, State, Status};
 use kiln_engine::time::Time;
 use uuid::Uuid;
 
-/// What a row has before its columns are read.
+/// The values of a row before its columns are read.
 const NO_STATE: State = State::new(Action::Init, Status::Complete);
 const NO_TIME: Time = Time::from_micros(0);
 const NO_ID: Uuid = Uuid::nil();

@@ -68,10 +68,10 @@ fn split_recipe(body: &[u8]) -> Option<(Vec<Hash>, &[u8])> {
     Some((hashes.iter().copied().map(Hash).collect(), rest))
 }
 
-/// That a recipe needs a text.
+/// The need of a recipe for a text.
 pub(crate) struct NeedRow {
     pub(crate) recipe: RecipeId,
-    /// What the text is found by.
+    /// The key by which the text is found.
     pub(crate) content: [u8; 32],
 }
 

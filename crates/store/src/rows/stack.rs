@@ -8,10 +8,11 @@ use kiln_engine::store::StackRow;
 use kiln_engine::time::Time;
 use std::sync::Arc;
 
-/// What `updated` is for a stack that never was: less than any moment, so that it can be sorted.
+/// The value of `updated` for a stack that was never updated: less than any moment, so that it can be
+/// sorted.
 pub(crate) const NEVER_UPDATED: i64 = i64::MIN;
 
-/// What lists tell apart first: whether a stack is nested, and whether it is deleted.
+/// The class of a stack, by which lists select first: whether it is nested, and whether it is deleted.
 pub(crate) fn class(nested: bool, deleted: bool) -> i16 {
     i16::from(nested) + 2 * i16::from(deleted)
 }
