@@ -168,6 +168,10 @@ impl SqlStore {
             return;
         }
         let checkpointer = checkpointer.clone();
+        #[allow(
+            clippy::disallowed_methods,
+            reason = "a commit does not wait for it, and it ends by itself"
+        )]
         tokio::spawn(async move {
             // If it fails, it is done with the next, or by a writer.
             if let Ok(mut connection) = checkpointer.acquire().await {

@@ -4,6 +4,7 @@
 //! case gets a database of its own. A failure names its case.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
+#![allow(clippy::disallowed_methods, reason = "a test ends with its runtime, and so do its tasks")]
 
 mod servers;
 mod sql;

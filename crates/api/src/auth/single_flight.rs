@@ -69,6 +69,7 @@ impl<K: Hash + Eq, V> Drop for Seat<'_, K, V> {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "a test ends with its runtime, and so do its tasks")]
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
