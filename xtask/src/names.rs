@@ -61,6 +61,7 @@ const STOP: &[&str] = &[
     "visitor",
     "vouched",
     "walk",
+    "world",
 ];
 
 /// Names with a stop word that stay, and why.

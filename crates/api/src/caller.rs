@@ -46,7 +46,7 @@ pub struct Caller {
     pub service_roles: Vec<String>,
     /// The region that the user selected.
     pub region: Option<String>,
-    /// Where the identity service is.
+    /// The URL of the identity service.
     pub auth_url: String,
 }
 
@@ -59,7 +59,7 @@ pub enum Scope {
     Domain,
     /// The whole system.
     System,
-    /// Nothing in particular.
+    /// No scope.
     #[default]
     None,
 }

@@ -10,9 +10,10 @@ use kiln_engine::ids::StackId;
 use kiln_engine::service::ChangeTopic;
 use kiln_template::Value;
 use kiln_template::print::{self, Keys};
+use parking_lot::Mutex as Lock;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex as Lock, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::sync::Mutex;
 
@@ -51,7 +52,7 @@ pub struct LongPolls {
     groups: Lock<BTreeMap<Key, Weak<Group>>>,
 }
 
-/// What a client reads, and with which rights: clients with the same key see the same metadata.
+/// The metadata that a client reads, and the rights it reads them with: clients with the same key see the same.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     stack: Option<StackId>,
@@ -67,7 +68,7 @@ type Group = Mutex<Option<(u64, Arc<Metadata>)>>;
 
 impl LongPolls {
     fn group(&self, key: Key) -> Arc<Group> {
-        let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut groups = self.groups.lock();
         if let Some(group) = groups.get(&key).and_then(Weak::upgrade) {
             return group;
         }
@@ -127,7 +128,7 @@ where
     };
     match tokio::time::timeout(limit, changed).await {
         Ok(changed) => changed,
-        // Nothing has changed that this process knows of: the client's next request reads again.
+        // This process knows of no change: the client's next request reads again.
         Err(_) => Ok(Arc::new(Metadata { tag: known_tag.to_owned(), value: Value::Null })),
     }
 }

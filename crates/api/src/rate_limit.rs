@@ -1,7 +1,7 @@
 //! A limit on the requests of each project.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 /// How many projects are remembered; those without a request in the last second are dropped first.
@@ -28,7 +28,7 @@ impl RateLimit {
 
     /// Takes a token for a request of a project; false if there is none left.
     pub fn allows(&self, project: &str, now: Instant) -> bool {
-        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buckets = self.buckets.lock();
         if buckets.len() >= MAX_PROJECTS && !buckets.contains_key(project) {
             // After a second without requests a bucket is full, like that of an unknown project.
             buckets.retain(|_, bucket| now.duration_since(bucket.since).as_secs_f64() < 1.0);

@@ -27,7 +27,7 @@ pub struct Request {
     pub query: Query,
     /// The object in the body.
     pub body: Option<Arc<Members>>,
-    /// Where the API is: scheme, host and version, without a slash at the end.
+    /// The URL of the API: scheme, host and version, without a slash at the end.
     pub base: String,
     /// The `Accept` header.
     pub accept: String,

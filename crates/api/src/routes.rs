@@ -48,7 +48,7 @@ pub enum Rule {
 /// The body of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyNeed {
-    /// Nothing.
+    /// No body.
     None,
     /// An object.
     Object,
@@ -77,13 +77,13 @@ pub enum ResponseBody {
 /// The parts of a path that vary, by their names.
 pub type Parts = Vec<(&'static str, String)>;
 
-/// Where a path leads.
+/// The result of matching a path with the routes.
 pub enum Match {
-    /// To a route, with the parts of the path that vary.
+    /// A route, with the parts of the path that vary.
     Route(&'static Route, Parts),
-    /// To a path that has other methods.
+    /// No route with this method, but some with others.
     OtherMethods(Vec<&'static str>),
-    /// Nowhere.
+    /// No route.
     Nothing,
 }
 

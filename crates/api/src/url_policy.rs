@@ -36,7 +36,7 @@ pub(crate) fn client() -> Result<Client, reqwest::Error> {
 /// Delivers the webhooks of alarms to allowed URLs.
 #[derive(Debug)]
 pub struct WebhookSender {
-    /// What URLs must begin with.
+    /// The prefixes of permitted URLs.
     prefixes: Vec<String>,
     client: OnceLock<Client>,
 }

@@ -1,6 +1,6 @@
 //! The CloudFormation API: its table of actions, its faults, its forms.
 
-use crate::world::{Reply, World};
+use crate::test_api::{Reply, TestApi};
 use axum::body::Body;
 use axum::http::Request as HttpRequest;
 use kiln_api::Options;
@@ -42,7 +42,7 @@ fn is(status: u16, code: &str, message: &str) -> (u16, String, String) {
     (status, code.to_owned(), message.to_owned())
 }
 
-impl World {
+impl TestApi {
     /// Asks for JSON, and gives what the action came to.
     async fn json_of(&self, key: &str, action: &str, query: &str) -> Json {
         let reply = self.cfn(key, &format!("Action={action}&ContentType=JSON&{query}")).await;
@@ -81,26 +81,26 @@ fn every_action_has_a_rule_and_its_place() {
 
 #[tokio::test]
 async fn nobody_passes_an_action_that_they_have_no_right_to() {
-    let world = World::new();
+    let api = TestApi::new();
     let denied = "User is not authorized to perform action";
     for action in kiln_api::cfn::ACTIONS {
         let name = action.name;
         let query = format!("Action={name}&StackName=x&LogicalResourceId=y");
         let message = format!("{denied}:Action {name} not allowed for user");
         for caller in ["nobody", "homeless"] {
-            let refused = fault(&world.cfn(caller, &query).await);
+            let refused = fault(&api.cfn(caller, &query).await);
             assert_eq!(refused, is(403, "AccessDenied", &message), "{caller}");
         }
-        let key = fault(&world.cfn("nobody-at-all", &query).await);
+        let key = fault(&api.cfn("nobody-at-all", &query).await);
         let message = "The certificate or AWS Key ID provided does not exist";
         assert_eq!(key, is(403, "InvalidClientTokenId", message), "{name}");
-        let guest = fault_or(&world.cfn("stack-user", &query).await);
+        let guest = fault_or(&api.cfn("stack-user", &query).await);
         assert_eq!(
             guest.contains("not allowed for user"),
             name != "DescribeStackResource",
             "{guest}"
         );
-        let reader = fault_or(&world.cfn("reader", &query).await);
+        let reader = fault_or(&api.cfn("reader", &query).await);
         let is_kept_out = reader.contains("not allowed for user");
         assert_eq!(is_kept_out, action.effect == Effect::Changes, "{name}: {reader}");
         let request = |query: &str| {
@@ -108,11 +108,11 @@ async fn nobody_passes_an_action_that_they_have_no_right_to() {
             request.body(Body::empty()).unwrap()
         };
         let wrong = request("AWSAccessKeyId=demo&Signature=bad");
-        assert_eq!(fault(&world.cfn_raw(wrong).await), is(403, "AccessDenied", denied));
-        let unsigned = fault(&world.cfn_raw(request("")).await);
+        assert_eq!(fault(&api.cfn_raw(wrong).await), is(403, "AccessDenied", denied));
+        let unsigned = fault(&api.cfn_raw(request("")).await);
         let message = "The request signature does not conform to AWS standards";
         assert_eq!(unsigned, is(400, "IncompleteSignature", message));
-        let nameless = fault(&world.cfn_raw(request("Signature=good")).await);
+        let nameless = fault(&api.cfn_raw(request("Signature=good")).await);
         assert_eq!((nameless.0, nameless.1.as_str()), (403, "MissingAuthenticationToken"));
     }
 }
@@ -123,22 +123,22 @@ fn fault_or(reply: &Reply) -> String {
 
 #[tokio::test]
 async fn a_token_does_for_those_who_say_who_they_are() {
-    let world = World::new();
+    let api = TestApi::new();
     let request = |token: &str, user: bool| {
         let request = HttpRequest::builder().uri("/v1/?Action=ListStacks");
         let request = request.header("x-auth-token", token);
         let request = if user { request.header("x-auth-user", "demo") } else { request };
         request.body(Body::empty()).unwrap()
     };
-    assert_eq!(world.cfn_raw(request("demo", true)).await.status, 200);
-    assert_eq!(fault(&world.cfn_raw(request("demo", false)).await).1, "IncompleteSignature");
-    let refused = world.cfn_raw(request("nobody-at-all", true)).await;
+    assert_eq!(api.cfn_raw(request("demo", true)).await.status, 200);
+    assert_eq!(fault(&api.cfn_raw(request("demo", false)).await).1, "IncompleteSignature");
+    let refused = api.cfn_raw(request("nobody-at-all", true)).await;
     assert_eq!((refused.status, refused.json()["error"]["code"].clone()), (401, 401.into()));
 }
 
 #[tokio::test]
 async fn a_stack_lives_and_is_told_of_in_json() {
-    let world = World::new();
+    let api = TestApi::new();
     let query = format!(
         "StackName=web&TemplateBody={}&Parameters.member.1.ParameterKey=length\
          &Parameters.member.1.ParameterValue=9&Parameters.member.3.ParameterKey=pin\
@@ -146,13 +146,13 @@ async fn a_stack_lives_and_is_told_of_in_json() {
          &TimeoutInMinutes=5&OnFailure=ROLLBACK",
         escaped(TEMPLATE)
     );
-    let made = world.json_of("demo", "CreateStack", &query).await;
+    let made = api.json_of("demo", "CreateStack", &query).await;
     let arn = made["StackId"].as_str().unwrap().to_owned();
     assert!(arn.starts_with("arn:openstack:heat::demo:stacks/web/"), "{arn}");
-    world.rest(&arn).await;
+    api.rest(&arn).await;
     let id = arn.rsplit('/').next().unwrap();
     for name in ["web", id, &escaped(&arn)] {
-        let shown = world.json_of("demo", "DescribeStacks", &format!("StackName={name}")).await;
+        let shown = api.json_of("demo", "DescribeStacks", &format!("StackName={name}")).await;
         let stack = &shown["Stacks"][0];
         assert_eq!(stack["StackId"], arn.as_str());
         assert_eq!(stack["StackStatus"], "CREATE_COMPLETE");
@@ -181,21 +181,18 @@ async fn a_stack_lives_and_is_told_of_in_json() {
         assert_eq!(outputs[0]["OutputValue"].as_str().unwrap().len(), 9);
         assert!(outputs[1]["OutputValue"]["a..b"].is_array(), "{outputs:?}");
     }
-    let all = world.json_of("demo", "DescribeStacks", "").await;
+    let all = api.json_of("demo", "DescribeStacks", "").await;
     assert_eq!(all["Stacks"].as_array().unwrap().len(), 1);
-    let listed = world.json_of("demo", "ListStacks", "").await;
+    let listed = api.json_of("demo", "ListStacks", "").await;
     assert_eq!(listed["StackSummaries"][0]["StackName"], "web");
     assert_eq!(listed["StackSummaries"][0]["DeletionTime"], Json::Null);
-    assert_eq!(
-        world.json_of("other", "ListStacks", "").await["StackSummaries"],
-        Json::Array(vec![])
-    );
+    assert_eq!(api.json_of("other", "ListStacks", "").await["StackSummaries"], Json::Array(vec![]));
 
-    let template = world.json_of("demo", "GetTemplate", "StackName=web").await;
+    let template = api.json_of("demo", "GetTemplate", "StackName=web").await;
     assert_eq!(template["TemplateBody"]["description"], "A word");
-    let resources = world.json_of("demo", "ListStackResources", "StackName=web").await;
+    let resources = api.json_of("demo", "ListStackResources", "StackName=web").await;
     assert_eq!(resources["StackResourceSummaries"].as_array().unwrap().len(), 2);
-    let word = &world
+    let word = &api
         .json_of("demo", "DescribeStackResources", "StackName=web&LogicalResourceId=word")
         .await["StackResources"];
     assert_eq!(
@@ -204,11 +201,10 @@ async fn a_stack_lives_and_is_told_of_in_json() {
     );
     let physical = word[0]["PhysicalResourceId"].as_str().unwrap();
     let query = format!("PhysicalResourceId={physical}");
-    let found = world.json_of("demo", "DescribeStackResources", &query).await;
+    let found = api.json_of("demo", "DescribeStackResources", &query).await;
     assert_eq!(found["StackResources"].as_array().unwrap().len(), 2);
-    let echo = world
-        .json_of("demo", "DescribeStackResource", "StackName=web&LogicalResourceId=echo")
-        .await;
+    let echo =
+        api.json_of("demo", "DescribeStackResource", "StackName=web&LogicalResourceId=echo").await;
     let echo = &echo["StackResourceDetail"];
     assert_eq!(
         (&echo["Description"], &echo["Metadata"]),
@@ -220,13 +216,13 @@ async fn a_stack_lives_and_is_told_of_in_json() {
     );
 
     let query = format!("StackName=web&TemplateBody={}", escaped(TEMPLATE));
-    assert_eq!(world.json_of("demo", "UpdateStack", &query).await["StackId"], arn.as_str());
-    world.rest(&arn).await;
-    let shown = world.json_of("demo", "DescribeStacks", "StackName=web").await;
+    assert_eq!(api.json_of("demo", "UpdateStack", &query).await["StackId"], arn.as_str());
+    api.rest(&arn).await;
+    let shown = api.json_of("demo", "DescribeStacks", "StackName=web").await;
     assert_eq!(shown["Stacks"][0]["StackStatus"], "UPDATE_COMPLETE");
     assert!(shown["Stacks"][0]["LastUpdatedTime"].is_string());
     for query in ["StackName=web", ""] {
-        let events = world.json_of("demo", "DescribeStackEvents", query).await;
+        let events = api.json_of("demo", "DescribeStackEvents", query).await;
         let events = events["StackEvents"].as_array().unwrap().clone();
         assert_eq!(
             (&events[0]["ResourceStatus"], &events[0]["LogicalResourceId"]),
@@ -239,34 +235,34 @@ async fn a_stack_lives_and_is_told_of_in_json() {
                 .is_object()
         }));
     }
-    assert_eq!(world.json_of("demo", "DeleteStack", "StackName=web").await, "");
-    world.rest(&arn).await;
-    let gone = world.cfn("demo", "Action=DescribeStacks&StackName=web").await;
+    assert_eq!(api.json_of("demo", "DeleteStack", "StackName=web").await, "");
+    api.rest(&arn).await;
+    let gone = api.cfn("demo", "Action=DescribeStacks&StackName=web").await;
     let message = "A bad or out-of-range value was supplied:The Stack (web) could not be found.";
     assert_eq!(fault(&gone), is(400, "InvalidParameterValue", message));
     let query = format!("StackName={}", escaped(&arn));
-    let shown = world.json_of("demo", "DescribeStacks", &query).await;
+    let shown = api.json_of("demo", "DescribeStacks", &query).await;
     assert_eq!(shown["Stacks"][0]["StackStatus"], "DELETE_COMPLETE");
 }
 
 #[tokio::test]
 async fn xml_is_what_clients_of_aws_read() {
-    let world = World::new();
-    let arn = world.stack("web").await;
-    let reply = world.cfn("demo", "Action=ListStacks").await;
+    let api = TestApi::new();
+    let arn = api.stack("web").await;
+    let reply = api.cfn("demo", "Action=ListStacks").await;
     assert_eq!(reply.header("content-type"), "application/xml; charset=UTF-8");
     assert!(reply.header("x-openstack-request-id").starts_with("req-"));
     let start = "<ListStacksResponse><ListStacksResult><StackSummaries><member><CreationTime>";
     assert!(reply.text.starts_with(start), "{reply:?}");
     assert!(reply.text.contains(&format!("<StackId>{arn}</StackId><StackName>web</StackName>")));
     assert!(!reply.text.contains("None"), "{reply:?}");
-    let shown = world.cfn("demo", "Action=DescribeStacks&StackName=web").await.text;
+    let shown = api.cfn("demo", "Action=DescribeStacks&StackName=web").await.text;
     assert!(shown.contains("<DisableRollback>true</DisableRollback>"), "{shown}");
     let value = "<OutputValue><a..b><member>1</member><member><c.d>x &lt; y</c.d></member></a..b></OutputValue>";
     assert!(shown.contains(value), "{shown}");
-    let template = world.cfn("demo", "Action=GetTemplate&StackName=web").await.text;
+    let template = api.cfn("demo", "Action=GetTemplate&StackName=web").await.text;
     assert!(template.contains("<TemplateBody>{\"heat_template_version\""), "{template}");
-    let deleted = world.cfn("demo", "Action=DeleteStack&StackName=web").await.text;
+    let deleted = api.cfn("demo", "Action=DeleteStack&StackName=web").await.text;
     let nothing =
         "<DeleteStackResponse><DeleteStackResult></DeleteStackResult></DeleteStackResponse>";
     assert_eq!(deleted, nothing);
@@ -274,8 +270,8 @@ async fn xml_is_what_clients_of_aws_read() {
 
 #[tokio::test]
 async fn what_is_wrong_with_a_request_is_told() {
-    let world = World::new();
-    let arn = world.stack("web").await;
+    let api = TestApi::new();
+    let arn = api.stack("web").await;
     let template = escaped(TEMPLATE);
     let bad = "A bad or out-of-range value was supplied";
     let missing = "A mandatory input parameter is missing";
@@ -305,22 +301,21 @@ async fn what_is_wrong_with_a_request_is_told() {
         ("Action=liststacks".into(), "InvalidAction", "The action or operation requested is invalid".into()),
     ] {
         let refused: String = query;
-        assert_eq!(fault(&world.cfn("demo", &refused).await), is(400, code, &message), "{refused}");
-        let json = world.cfn("demo", &format!("{refused}&ContentType=JSON")).await;
+        assert_eq!(fault(&api.cfn("demo", &refused).await), is(400, code, &message), "{refused}");
+        let json = api.cfn("demo", &format!("{refused}&ContentType=JSON")).await;
         assert_eq!(json.status, 400, "{json:?}");
         assert_eq!(json.json()["ErrorResponse"]["Error"]["Code"], code);
         assert_eq!(json.json()["ErrorResponse"]["Error"]["Message"], message.as_str());
     }
-    let other =
-        world.cfn("other", &format!("Action=GetTemplate&StackName={}", escaped(&arn))).await;
+    let other = api.cfn("other", &format!("Action=GetTemplate&StackName={}", escaped(&arn))).await;
     assert_eq!(fault(&other).1, "InvalidParameterValue", "stacks of others are not there");
 }
 
 #[tokio::test]
 async fn a_template_is_validated() {
-    let world = World::new();
+    let api = TestApi::new();
     let query = format!("TemplateBody={}", escaped(TEMPLATE));
-    let told = world.json_of("demo", "ValidateTemplate", &query).await;
+    let told = api.json_of("demo", "ValidateTemplate", &query).await;
     assert_eq!(told["Description"], "A word");
     assert_eq!(
         told["Parameters"][0],
@@ -332,7 +327,7 @@ async fn a_template_is_validated() {
     assert!(told["Environment"].is_object());
     let wrong = "heat_template_version: 2021-04-16\nresources: {r: {type: No::Such}}";
     let query = format!("Action=ValidateTemplate&TemplateBody={}", escaped(wrong));
-    let told = world.cfn("demo", &query).await;
+    let told = api.cfn("demo", &query).await;
     assert_eq!(told.status, 200);
     assert!(
         told.text.starts_with("<ValidateTemplateResponse><ValidateTemplateResult>"),
@@ -343,21 +338,20 @@ async fn a_template_is_validated() {
 
 #[tokio::test]
 async fn a_form_is_as_good_as_a_query() {
-    let world = World::new();
+    let api = TestApi::new();
     let form = |body: String| {
         let request = HttpRequest::builder().method("POST").uri("/v1/?AWSAccessKeyId=demo");
         let kind = "application/x-www-form-urlencoded; charset=utf-8";
         let request = request.header("content-type", kind).header("content-length", body.len());
         request.body(Body::from(body)).unwrap()
     };
-    let reply =
-        world.cfn_raw(form("Signature=good&Action=ListStacks&ContentType=JSON".into())).await;
+    let reply = api.cfn_raw(form("Signature=good&Action=ListStacks&ContentType=JSON".into())).await;
     assert_eq!(
         reply.json(),
         serde_json::json!({"ListStacksResponse": {"ListStacksResult": {"StackSummaries": []}}})
     );
     let long = "x".repeat(2 << 20);
-    let reply = world.cfn_raw(form(format!("Signature=good&Action=ListStacks&Junk={long}"))).await;
+    let reply = api.cfn_raw(form(format!("Signature=good&Action=ListStacks&Junk={long}"))).await;
     assert_eq!(
         fault(&reply),
         is(400, "RequestLimitExceeded", "Payload exceeds maximum allowed size")
@@ -369,12 +363,12 @@ async fn a_form_is_as_good_as_a_query() {
         members.join("&")
     );
     let message = "A bad or out-of-range value was supplied:Parameters has more than 1000 members";
-    assert_eq!(fault(&world.cfn_raw(form(body)).await), is(400, "InvalidParameterValue", message));
+    assert_eq!(fault(&api.cfn_raw(form(body)).await), is(400, "InvalidParameterValue", message));
 }
 
 #[tokio::test]
 async fn paths_lead_where_they_should() {
-    let world = World::new();
+    let api = TestApi::new();
     let signed = "AWSAccessKeyId=demo&Signature=good";
     for (path, status) in [
         ("/".to_owned(), 300),
@@ -389,7 +383,7 @@ async fn paths_lead_where_they_should() {
         (format!("/v1/?{signed}"), 400),
     ] {
         let request = HttpRequest::builder().uri(path.as_str()).header("host", "kiln.example:8000");
-        let reply = world.cfn_raw(request.body(Body::empty()).unwrap()).await;
+        let reply = api.cfn_raw(request.body(Body::empty()).unwrap()).await;
         assert_eq!(reply.status, status, "{path}: {reply:?}");
         match status {
             300 => assert!(reply.text.contains("http://kiln.example:8000/v1/"), "{reply:?}"),
@@ -401,8 +395,8 @@ async fn paths_lead_where_they_should() {
 
 #[tokio::test]
 async fn a_template_costs_what_the_list_says() {
-    let world = World::new();
-    let free = world.json_of("demo", "EstimateTemplateCost", "").await;
+    let api = TestApi::new();
+    let free = api.json_of("demo", "EstimateTemplateCost", "").await;
     assert_eq!(free, serde_json::json!({"Url": "http://en.wikipedia.org/wiki/Gratis"}));
     let list = "currency: EUR
 flavors: {small: 0.021}
@@ -412,7 +406,7 @@ resources: {OS::Neutron::Router: 0.01}
 ";
     let prices = kiln_api::cfn::Prices::read("prices.yaml", list).unwrap();
     let options = Options { prices: Some(Arc::new(prices)), ..Options::default() };
-    let world = World::made(Rules::default(), options);
+    let api = TestApi::made(Rules::default(), options);
     let template = "heat_template_version: 2021-04-16
 parameters: {count: {type: number, default: 1}}
 resources:
@@ -432,7 +426,7 @@ resources:
         "TemplateBody={}&Parameters.member.1.ParameterKey=count&Parameters.member.1.ParameterValue=3",
         escaped(template)
     );
-    let told = world.json_of("demo", "EstimateTemplateCost", &query).await;
+    let told = api.json_of("demo", "EstimateTemplateCost", &query).await;
     // 3 * 0.021 + 10 * 0.0002 + 5 * 0.0001 + 0.004 + 0.01
     let sums = (&told["Currency"], &told["Hourly"], &told["Monthly"]);
     assert_eq!(sums, (&"EUR".into(), &"0.0795".into(), &"58.035".into()), "{told}");
@@ -455,58 +449,58 @@ resources:
         told["Url"].as_str().unwrap().starts_with("data:application/json,%7B%22Currency"),
         "{told}"
     );
-    let xml = world.cfn("demo", &format!("Action=EstimateTemplateCost&{query}")).await.text;
+    let xml = api.cfn("demo", &format!("Action=EstimateTemplateCost&{query}")).await.text;
     assert!(xml.contains("<Hourly>0.0795</Hourly>"), "{xml}");
-    let nothing = fault(&world.cfn("demo", "Action=EstimateTemplateCost").await);
+    let nothing = fault(&api.cfn("demo", "Action=EstimateTemplateCost").await);
     assert_eq!(nothing.1, "MissingParameter");
 }
 
 #[tokio::test]
 async fn what_was_answered_is_not_answered_again() {
-    let world = World::new();
+    let api = TestApi::new();
     let now = kiln_engine::runtime::now();
     let at = |minutes: i64| {
         let time = kiln_engine::time::Time::from_micros(now.micros() + minutes * 60_000_000);
         format!("Timestamp={time}")
     };
     let delete = format!("Action=DeleteStack&StackName=none&{}", at(0));
-    assert_eq!(fault(&world.cfn("demo", &delete).await).1, "InvalidParameterValue");
-    let again = fault(&world.cfn("demo", &delete).await);
+    assert_eq!(fault(&api.cfn("demo", &delete).await).1, "InvalidParameterValue");
+    let again = fault(&api.cfn("demo", &delete).await);
     let why = "Request expired or more than 15mins in the future:This signature was used already: sign the request anew.";
     assert_eq!(again, is(400, "RequestExpired", why));
-    assert_eq!(fault(&world.beside().cfn("demo", &delete).await), again, "nor by another process");
+    assert_eq!(fault(&api.beside().cfn("demo", &delete).await), again, "nor by another process");
     // It is the signature that counts, not what it is for: here it is always the same.
-    assert_eq!(world.cfn("reader", &format!("Action=ListStacks&{}", at(0))).await.status, 200);
-    assert_eq!(world.cfn("reader", &format!("Action=ListStacks&{}", at(0))).await.status, 200);
+    assert_eq!(api.cfn("reader", &format!("Action=ListStacks&{}", at(0))).await.status, 200);
+    assert_eq!(api.cfn("reader", &format!("Action=ListStacks&{}", at(0))).await.status, 200);
     for minutes in [-16, 16] {
         let old = format!("Action=ListStacks&{}", at(minutes));
-        assert_eq!(fault(&world.cfn("other", &old).await).1, "RequestExpired");
+        assert_eq!(fault(&api.cfn("other", &old).await).1, "RequestExpired");
     }
     // Without a time it is meant for ever.
     for _ in 0..2 {
-        let refused = fault(&world.cfn("other", "Action=DeleteStack&StackName=none").await);
+        let refused = fault(&api.cfn("other", "Action=DeleteStack&StackName=none").await);
         assert_eq!(refused.1, "InvalidParameterValue");
     }
 }
 
 #[tokio::test]
 async fn a_project_may_ask_so_often_and_what_was_not_answered_may_come_again() {
-    let world = World::new().asked_so_often(1);
+    let api = TestApi::new().asked_so_often(1);
     let request =
         format!("Action=DeleteStack&StackName=none&Timestamp={}", kiln_engine::runtime::now());
     let mut told = Vec::new();
     while told.last().is_none_or(|code| code != "Throttling") {
-        told.push(fault(&world.cfn("demo", "Action=DeleteStack&StackName=none").await).1);
+        told.push(fault(&api.cfn("demo", "Action=DeleteStack&StackName=none").await).1);
     }
     assert!(told[..told.len() - 1].iter().all(|code| code == "InvalidParameterValue"), "{told:?}");
     // The first one that gets through is answered, however many were not.
     let mut first = "Throttling".to_owned();
     while first == "Throttling" {
-        first = fault(&world.cfn("demo", &request).await).1;
+        first = fault(&api.cfn("demo", &request).await).1;
     }
     assert_eq!(first, "InvalidParameterValue");
     assert_eq!(
-        fault(&world.cfn("other", "Action=DeleteStack&StackName=none").await).1,
+        fault(&api.cfn("other", "Action=DeleteStack&StackName=none").await).1,
         "InvalidParameterValue"
     );
 }
@@ -514,7 +508,7 @@ async fn a_project_may_ask_so_often_and_what_was_not_answered_may_come_again() {
 /// Others name it in a header, and speak JSON.
 #[tokio::test]
 async fn calls_in_json_are_the_same_actions() {
-    let world = World::new();
+    let api = TestApi::new();
     let call = |action: &str, body: &'static str| {
         let authorization =
             "AWS4-HMAC-SHA256 Credential=demo/x, SignedHeaders=host, Signature=good";
@@ -523,23 +517,23 @@ async fn calls_in_json_are_the_same_actions() {
         let request = request.header("x-amz-target", format!("CloudFormation_20100515.{action}"));
         request.body(Body::from(body)).unwrap()
     };
-    let listed = world.cfn_raw(call("ListStacks", "{}")).await;
+    let listed = api.cfn_raw(call("ListStacks", "{}")).await;
     assert_eq!(listed.header("content-type"), "application/x-amz-json-1.0");
     assert_eq!(listed.json(), serde_json::json!({"StackSummaries": []}));
-    let shown = world.cfn_raw(call("GetTemplate", r#"{"StackName": "none"}"#)).await;
+    let shown = api.cfn_raw(call("GetTemplate", r#"{"StackName": "none"}"#)).await;
     assert_eq!(
         (shown.status, shown.header("x-amzn-query-error")),
         (400, "InvalidParameterValue;Sender")
     );
     assert_eq!(shown.json()["__type"], "InvalidParameterValue");
-    let nonsense = world.cfn_raw(call("ListStacks", "[1]")).await;
+    let nonsense = api.cfn_raw(call("ListStacks", "[1]")).await;
     assert_eq!(nonsense.header("x-amzn-query-error"), "InvalidQueryParameter;Sender");
 }
 
 /// Newer tools name the action in the path, and speak CBOR.
 #[tokio::test]
 async fn calls_in_cbor_are_the_same_actions() {
-    let world = World::new();
+    let api = TestApi::new();
     let call = |key: &str, action: &str, body: &[u8]| {
         let path = format!("/v1/service/CloudFormation_20100515/operation/{action}");
         let authorization =
@@ -553,7 +547,7 @@ async fn calls_in_cbor_are_the_same_actions() {
             .unwrap()
     };
     let send = async |request| {
-        let response = kiln_api::cfn::answer(world.app.clone(), request).await;
+        let response = kiln_api::cfn::answer(api.app.clone(), request).await;
         let header =
             |name: &str| response.headers().get(name).map(|it| it.to_str().unwrap().to_owned());
         let told =
@@ -576,7 +570,7 @@ async fn calls_in_cbor_are_the_same_actions() {
         let refused = send(call(key, action, body)).await;
         assert_eq!((refused.1.as_str(), refused.2.as_deref()), ("application/cbor", Some(code)));
     }
-    // What is in the body is no signature.
+    // A signature in the body does not count.
     let mut forged = call("demo", "ListStacks", b"\xa1\x69Signature\x64good");
     forged.headers_mut().remove("authorization");
     assert_eq!(send(forged).await.2.as_deref(), Some("IncompleteSignature;Sender"));

@@ -1,6 +1,6 @@
 //! The CloudWatch API: its actions, its faults, and the alarms of stacks.
 
-use crate::world::{Reply, World};
+use crate::test_api::{Reply, TestApi};
 use axum::body::Body;
 use axum::http::Request as HttpRequest;
 use kiln_api::aws::Effect;
@@ -9,19 +9,16 @@ use serde_json::{Value as Json, json};
 const RULE: &str = "MetricName=CPU&Namespace=n&Statistic=Average&Period=60&EvaluationPeriods=2\
                     &Threshold=7.5&ComparisonOperator=GreaterThanThreshold";
 
-const STACK: &str = "
+const STACK: &str = concat!(
+    "
 heat_template_version: 2021-04-16
 resources:
   group:
     type: OS::Heat::AutoScalingGroup
     properties: {min_size: 1, max_size: 3, resource: {type: OS::Heat::RandomString}}
-  up:
-    type: OS::Heat::ScalingPolicy
-    properties:
-      adjustment_type: change_in_capacity
-      scaling_adjustment: 1
-      auto_scaling_group_id: {get_resource: group}
-  high:
+",
+    include_str!("../../../tests/samples/scaling_policy.yaml"),
+    "  high:
     type: OS::Heat::CWLiteAlarm
     properties:
       MetricName: CPU
@@ -37,15 +34,16 @@ resources:
 outputs:
   alarm: {value: {get_resource: high}}
   size: {value: {get_attr: [group, current_size]}}
-";
+",
+);
 
-impl World {
+impl TestApi {
     async fn watch(&self, key: &str, query: &str) -> Reply {
         let path = format!("/v1/?AWSAccessKeyId={key}&Signature=good&{query}");
         let request = HttpRequest::builder().uri(path).header("host", "kiln.example:8003");
         let request = request.body(Body::empty()).expect("a request");
         let response = kiln_api::cloudwatch::answer(self.app.clone(), request).await;
-        crate::world::reply(response).await
+        crate::test_api::reply(response).await
     }
 
     /// Asks for JSON, and gives what the action came to.
@@ -103,12 +101,12 @@ fn names(found: &Json) -> Vec<&str> {
 
 #[tokio::test]
 async fn rights_are_asked_for_every_action() {
-    let world = World::new();
+    let api = TestApi::new();
     for action in kiln_api::cloudwatch::ACTIONS {
         let query = format!("Action={}", action.name);
         let denied = format!("Action {} not allowed for user", action.name);
         let is_denied = async |key: &str| {
-            let reply = world.watch(key, &query).await;
+            let reply = api.watch(key, &query).await;
             let is_denied = reply.text.contains(&denied);
             assert_eq!(is_denied, reply.status == 403, "{reply:?}");
             is_denied
@@ -124,14 +122,14 @@ async fn rights_are_asked_for_every_action() {
         assert!(!is_denied("demo").await, "{}", action.name);
     }
     assert_eq!(kiln_api::cloudwatch::ACTIONS.len(), 11);
-    assert_eq!(world.refused("Dance", "").await.1, "InvalidAction");
+    assert_eq!(api.refused("Dance", "").await.1, "InvalidAction");
 }
 
 #[tokio::test]
 async fn an_alarm_of_ones_own_lives_and_leaves_its_history() {
-    let world = World::new();
-    assert_eq!(world.watched("PutMetricAlarm", &format!("AlarmName=a&{RULE}")).await, json!(""));
-    let alarm = world.alarm("a").await;
+    let api = TestApi::new();
+    assert_eq!(api.watched("PutMetricAlarm", &format!("AlarmName=a&{RULE}")).await, json!(""));
+    let alarm = api.alarm("a").await;
     let members: Vec<&String> = alarm.as_object().expect("an object").keys().collect();
     assert_eq!(members.len(), 21, "{members:?}");
     assert_eq!(alarm["AlarmArn"], "arn:openstack:heat::demo:alarm/a");
@@ -142,28 +140,28 @@ async fn an_alarm_of_ones_own_lives_and_leaves_its_history() {
     assert_eq!((&alarm["Dimensions"], &alarm["AlarmActions"]), (&json!([]), &Json::Null));
 
     let set = "AlarmName=a&StateValue=ALARM&StateReason=hot&StateReasonData=%7B%22x%22%3A1%7D";
-    assert_eq!(world.watched("SetAlarmState", set).await, json!(""));
+    assert_eq!(api.watched("SetAlarmState", set).await, json!(""));
     // A new rule keeps the state.
-    world.watched("PutMetricAlarm", &format!("AlarmName=a&{RULE}&Unit=Percent")).await;
-    let alarm = world.alarm("a").await;
+    api.watched("PutMetricAlarm", &format!("AlarmName=a&{RULE}&Unit=Percent")).await;
+    let alarm = api.alarm("a").await;
     assert_eq!(
         (&alarm["StateValue"], &alarm["StateReason"], &alarm["StateReasonData"], &alarm["Unit"]),
         (&json!("ALARM"), &json!("hot"), &json!("{\"x\":1}"), &json!("Percent"))
     );
-    world.watched("DisableAlarmActions", "AlarmNames.member.1=a&AlarmNames.member.2=none").await;
-    assert_eq!(world.alarm("a").await["ActionsEnabled"], false);
-    world.watched("EnableAlarmActions", "AlarmNames.member.1=a").await;
-    assert_eq!(world.alarm("a").await["ActionsEnabled"], true);
+    api.watched("DisableAlarmActions", "AlarmNames.member.1=a&AlarmNames.member.2=none").await;
+    assert_eq!(api.alarm("a").await["ActionsEnabled"], false);
+    api.watched("EnableAlarmActions", "AlarmNames.member.1=a").await;
+    assert_eq!(api.alarm("a").await["ActionsEnabled"], true);
 
-    world.watched("DeleteAlarms", "AlarmNames.member.1=a").await;
-    let gone = world.refused("DescribeAlarms", "AlarmName=a").await;
+    api.watched("DeleteAlarms", "AlarmNames.member.1=a").await;
+    let gone = api.refused("DescribeAlarms", "AlarmName=a").await;
     let told = "The Watch Rule (a) could not be found.".to_owned();
     assert_eq!(gone, (400, "InvalidParameterValue".into(), told.clone()));
-    let again = world.refused("DeleteAlarms", "AlarmNames.member.1=a").await;
+    let again = api.refused("DeleteAlarms", "AlarmNames.member.1=a").await;
     assert_eq!(again, (404, "ResourceNotFound".into(), told));
 
     let query = "AlarmName=a&ScanBy=TimestampAscending&MaxRecords=4";
-    let history = world.watched("DescribeAlarmHistory", query).await;
+    let history = api.watched("DescribeAlarmHistory", query).await;
     let summaries = |history: &Json| -> Vec<String> {
         let items = history["AlarmHistoryItems"].as_array().expect("items");
         items.iter().map(|it| it["HistorySummary"].as_str().expect("a text").to_owned()).collect()
@@ -178,54 +176,54 @@ async fn an_alarm_of_ones_own_lives_and_leaves_its_history() {
         ]
     );
     let token = history["NextToken"].as_str().expect("another page");
-    let rest = world.watched("DescribeAlarmHistory", &format!("{query}&NextToken={token}")).await;
+    let rest = api.watched("DescribeAlarmHistory", &format!("{query}&NextToken={token}")).await;
     assert_eq!(summaries(&rest), ["Alarm \"a\" updated", "Alarm \"a\" deleted"]);
     assert_eq!(rest["NextToken"], Json::Null);
     let turned = &history["AlarmHistoryItems"][1];
     let data: Json = serde_json::from_str(turned["HistoryData"].as_str().expect("JSON")).unwrap();
     assert_eq!(data["newState"]["stateValue"], "ALARM");
     assert!(turned["Timestamp"].as_str().expect("a moment").ends_with('Z'));
-    let states = world.watched("DescribeAlarmHistory", "HistoryItemType=StateUpdate").await;
+    let states = api.watched("DescribeAlarmHistory", "HistoryItemType=StateUpdate").await;
     assert_eq!(states["AlarmHistoryItems"].as_array().map(Vec::len), Some(1));
 }
 
 #[tokio::test]
 async fn alarms_are_listed_page_by_page() {
-    let world = World::new();
+    let api = TestApi::new();
     for name in ["web-1", "web-2", "web-3", "db-1"] {
-        world.watched("PutMetricAlarm", &format!("AlarmName={name}&{RULE}")).await;
+        api.watched("PutMetricAlarm", &format!("AlarmName={name}&{RULE}")).await;
     }
-    let all = world.watched("DescribeAlarms", "").await;
+    let all = api.watched("DescribeAlarms", "").await;
     assert_eq!(names(&all), ["db-1", "web-1", "web-2", "web-3"]);
-    let first = world.watched("DescribeAlarms", "AlarmNamePrefix=web&MaxRecords=2").await;
+    let first = api.watched("DescribeAlarms", "AlarmNamePrefix=web&MaxRecords=2").await;
     assert_eq!(names(&first), ["web-1", "web-2"]);
     let token = first["NextToken"].as_str().expect("another page");
     let query = format!("AlarmNamePrefix=web&MaxRecords=2&NextToken={token}");
-    let rest = world.watched("DescribeAlarms", &query).await;
+    let rest = api.watched("DescribeAlarms", &query).await;
     assert_eq!((names(&rest), &rest["NextToken"]), (vec!["web-3"], &Json::Null));
     let some = "AlarmNames.member.1=web-2&AlarmNames.member.2=none&AlarmNames.member.3=db-1";
-    assert_eq!(names(&world.watched("DescribeAlarms", some).await), ["web-2", "db-1"]);
-    world.watched("SetAlarmState", "AlarmName=web-3&StateValue=OK&StateReason=x").await;
-    assert_eq!(names(&world.watched("DescribeAlarms", "StateValue=OK").await), ["web-3"]);
-    assert_eq!(names(&world.watched("DescribeAlarms", "ActionPrefix=arn").await), [""; 0]);
+    assert_eq!(names(&api.watched("DescribeAlarms", some).await), ["web-2", "db-1"]);
+    api.watched("SetAlarmState", "AlarmName=web-3&StateValue=OK&StateReason=x").await;
+    assert_eq!(names(&api.watched("DescribeAlarms", "StateValue=OK").await), ["web-3"]);
+    assert_eq!(names(&api.watched("DescribeAlarms", "ActionPrefix=arn").await), [""; 0]);
     let of_metric = "MetricName=CPU&Namespace=n";
-    let found = world.watched("DescribeAlarmsForMetric", of_metric).await;
+    let found = api.watched("DescribeAlarmsForMetric", of_metric).await;
     assert_eq!(names(&found).len(), 4);
     for (more, count) in
         [("Period=60", 4), ("Period=300", 0), ("Statistic=Average", 4), ("Unit=Percent", 0)]
     {
-        let found = world.watched("DescribeAlarmsForMetric", &format!("{of_metric}&{more}")).await;
+        let found = api.watched("DescribeAlarmsForMetric", &format!("{of_metric}&{more}")).await;
         assert_eq!(names(&found).len(), count, "{more}");
     }
     // Alarms of others are not there.
-    let other = world.watch("other", "Action=DescribeAlarms&ContentType=JSON").await.json();
+    let other = api.watch("other", "Action=DescribeAlarms&ContentType=JSON").await.json();
     assert_eq!(other["DescribeAlarmsResponse"]["DescribeAlarmsResult"]["MetricAlarms"], json!([]));
 }
 
 #[tokio::test]
 async fn what_is_wrong_is_refused() {
-    let world = World::new();
-    world.watched("PutMetricAlarm", &format!("AlarmName=a&{RULE}")).await;
+    let api = TestApi::new();
+    api.watched("PutMetricAlarm", &format!("AlarmName=a&{RULE}")).await;
     let long = "x".repeat(256);
     let rule_without = |name: &str| {
         let parts = RULE.split('&').filter(|part| !part.starts_with(&format!("{name}=")));
@@ -241,7 +239,7 @@ async fn what_is_wrong_is_refused() {
         "ComparisonOperator",
     ] {
         let refused =
-            world.refused("PutMetricAlarm", &format!("AlarmName=b&{}", rule_without(name))).await;
+            api.refused("PutMetricAlarm", &format!("AlarmName=b&{}", rule_without(name))).await;
         assert_eq!(refused, (400, "MissingParameter".into(), name.into()));
     }
     let (missing, bad, both) =
@@ -314,14 +312,14 @@ async fn what_is_wrong_is_refused() {
         ),
     ];
     for (action, query, code) in cases {
-        let refused = world.refused(action, &query).await;
+        let refused = api.refused(action, &query).await;
         assert_eq!((refused.0, refused.1.as_str()), (400, code), "{action} {query}: {}", refused.2);
     }
-    let state = world.refused("SetAlarmState", "AlarmName=a&StateValue=BAD").await.2;
+    let state = api.refused("SetAlarmState", "AlarmName=a&StateValue=BAD").await.2;
     assert_eq!(state, "Invalid state BAD, expecting one of ['OK', 'ALARM', 'INSUFFICIENT_DATA']");
-    assert_eq!(world.refused("PutMetricData", "Namespace=n").await.2, "MetricData list");
+    assert_eq!(api.refused("PutMetricData", "Namespace=n").await.2, "MetricData list");
     let unnamed = "Namespace=n&MetricData.member.1.Unit=Count&MetricData.member.1.Value=1";
-    assert_eq!(world.refused("PutMetricData", unnamed).await.2, "MetricName");
+    assert_eq!(api.refused("PutMetricData", unnamed).await.2, "MetricName");
 }
 
 #[tokio::test]
@@ -333,7 +331,7 @@ async fn an_address_that_is_allowed_is_told_and_redirects_are_not_followed() {
         let send = send.clone();
         post(move |body: String| async move {
             send.send((name, body)).expect("somebody listens");
-            // Whoever is led elsewhere is not told there.
+            // A redirect is not followed.
             match name {
                 "away" => Redirect::temporary("/good").into_response(),
                 _ => "".into_response(),
@@ -345,12 +343,12 @@ async fn an_address_that_is_allowed_is_told_and_redirects_are_not_followed() {
     let url = format!("http://{}", listener.local_addr().expect("an address"));
     tokio::spawn(async move { axum::serve(listener, router).await });
 
-    let world = World::telling(Default::default(), Default::default(), vec![url.clone()]);
+    let api = TestApi::telling(Default::default(), Default::default(), vec![url.clone()]);
     for name in ["away", "good"] {
         let rule = format!("AlarmName={name}&{RULE}&AlarmActions.member.1={url}/{name}");
-        world.watched("PutMetricAlarm", &rule).await;
+        api.watched("PutMetricAlarm", &rule).await;
         let state = format!("AlarmName={name}&StateValue=ALARM&StateReason=hot");
-        world.watched("SetAlarmState", &state).await;
+        api.watched("SetAlarmState", &state).await;
         let (at, body) = told.recv().await.expect("a letter");
         let body: Json = serde_json::from_str(&body).expect("JSON");
         assert_eq!(
@@ -358,24 +356,24 @@ async fn an_address_that_is_allowed_is_told_and_redirects_are_not_followed() {
             (name, &json!(name), &json!("alarm"))
         );
     }
-    // What was led away is kept, to be tried again.
+    // The webhook that was redirected is kept, to be sent again.
     use kiln_engine::objects::{ObjectKind, ObjectQuery};
     let letters = ObjectQuery::new(ObjectKind::Webhook);
     let left = loop {
-        let left = world.app.service.store().objects(&letters).await.expect("letters");
+        let left = api.app.service.store().objects(&letters).await.expect("letters");
         if left.len() == 1 {
             break left;
         }
         tokio::task::yield_now().await;
     };
     assert_eq!(&*left[0].subject, "away");
-    let history = world.watched("DescribeAlarmHistory", "HistoryItemType=Action").await;
+    let history = api.watched("DescribeAlarmHistory", "HistoryItemType=Action").await;
     let items = history["AlarmHistoryItems"].as_array().expect("items");
     assert_eq!(items.len(), 1);
     assert_eq!(items[0]["HistorySummary"], format!("Successfully executed action {url}/good"));
     for other in ["http://127.0.0.1:1/", "http://localhost/", "ftp://h/"] {
         let rule = format!("AlarmName=x&{RULE}&AlarmActions.member.1={other}");
-        let (status, code, why) = world.refused("PutMetricAlarm", &rule).await;
+        let (status, code, why) = api.refused("PutMetricAlarm", &rule).await;
         assert_eq!((status, code.as_str()), (400, "InvalidParameterValue"), "{other}");
         assert!(why.contains("[kiln] notify_allowed"), "{why}");
     }
@@ -383,31 +381,31 @@ async fn an_address_that_is_allowed_is_told_and_redirects_are_not_followed() {
 
 #[tokio::test]
 async fn there_are_only_so_many_alarms() {
-    let world =
-        World::with(kiln_engine::service::Rules { max_alarms: Some(1), ..Default::default() });
-    world.watched("PutMetricAlarm", &format!("AlarmName=a&{RULE}")).await;
-    world.watched("PutMetricAlarm", &format!("AlarmName=a&{RULE}&Unit=Count")).await;
-    let refused = world.refused("PutMetricAlarm", &format!("AlarmName=b&{RULE}")).await;
+    let api =
+        TestApi::with(kiln_engine::service::Rules { max_alarms: Some(1), ..Default::default() });
+    api.watched("PutMetricAlarm", &format!("AlarmName=a&{RULE}")).await;
+    api.watched("PutMetricAlarm", &format!("AlarmName=a&{RULE}&Unit=Count")).await;
+    let refused = api.refused("PutMetricAlarm", &format!("AlarmName=b&{RULE}")).await;
     assert_eq!((refused.0, refused.1.as_str()), (400, "LimitExceeded"));
 }
 
 #[tokio::test]
 async fn what_was_measured_is_summed_up() {
-    let world = World::new();
+    let api = TestApi::new();
     let at = |second: u32, value: &str, more: &str| {
         put_datum("n", "CPU", value, &[("Host", "a")])
             + &format!("&MetricData.member.1.Timestamp={}{more}", moment(second))
     };
     for (second, value) in [(0, "1"), (5, "3"), (65, "8"), (200, "5")] {
-        world.watched("PutMetricData", &at(second, value, "")).await;
+        api.watched("PutMetricData", &at(second, value, "")).await;
     }
     let summed = "&MetricData.member.1.StatisticValues.SampleCount=10\
                   &MetricData.member.1.StatisticValues.Sum=50&MetricData.member.1.StatisticValues.Minimum=2\
                   &MetricData.member.1.StatisticValues.Maximum=9";
-    world.watched("PutMetricData", &at(66, "0", summed)).await;
+    api.watched("PutMetricData", &at(66, "0", summed)).await;
     let many = "&MetricData.member.1.Values.member.1=4&MetricData.member.1.Values.member.2=6\
                 &MetricData.member.1.Counts.member.1=3&MetricData.member.1.Counts.member.2=1";
-    world.watched("PutMetricData", &at(205, "0", many)).await;
+    api.watched("PutMetricData", &at(205, "0", many)).await;
     let query = format!(
         "Namespace=n&MetricName=CPU&StartTime={}&EndTime={}&Period=60&Dimensions.member.1.Name=Host\
          &Dimensions.member.1.Value=a",
@@ -419,7 +417,7 @@ async fn what_was_measured_is_summed_up() {
         .enumerate()
         .map(|(at, name)| format!("&Statistics.member.{}={name}", at + 1))
         .collect();
-    let found = world.watched("GetMetricStatistics", &format!("{query}{all}")).await;
+    let found = api.watched("GetMetricStatistics", &format!("{query}{all}")).await;
     assert_eq!(found["Label"], "CPU");
     let point = |at: usize| {
         let point = &found["Datapoints"][at];
@@ -431,12 +429,11 @@ async fn what_was_measured_is_summed_up() {
     assert_eq!(point(2), [5.0, 23.0, 4.0, 6.0, 4.6]);
     assert_eq!(found["Datapoints"].as_array().map(Vec::len), Some(3));
     assert_eq!(found["Datapoints"][0]["Unit"], "Count");
-    let one =
-        world.watched("GetMetricStatistics", &format!("{query}&Statistics.member.1=Sum")).await;
+    let one = api.watched("GetMetricStatistics", &format!("{query}&Statistics.member.1=Sum")).await;
     assert_eq!(one["Datapoints"][0]["Average"], Json::Null, "only what was asked for");
     for more in ["&Unit=Percent", "&Dimensions.member.2.Name=x&Dimensions.member.2.Value=y"] {
         let query = format!("{query}&Statistics.member.1=Sum{more}");
-        let none = world.watched("GetMetricStatistics", &query).await;
+        let none = api.watched("GetMetricStatistics", &query).await;
         assert_eq!(none["Datapoints"], json!([]), "{more}");
     }
 }
@@ -445,7 +442,7 @@ async fn what_was_measured_is_summed_up() {
 async fn packed_reports_are_taken_and_bombs_are_not() {
     use flate2::{Compression, write::GzEncoder};
     use std::io::Write;
-    let world = World::new();
+    let api = TestApi::new();
     let post = async |plain: &str| {
         let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
         packed.write_all(plain.as_bytes()).expect("packed");
@@ -455,8 +452,8 @@ async fn packed_reports_are_taken_and_bombs_are_not() {
             .header("content-encoding", "gzip")
             .body(Body::from(packed.finish().expect("packed")))
             .expect("a request");
-        let response = kiln_api::cloudwatch::answer(world.app.clone(), request).await;
-        crate::world::reply(response).await
+        let response = kiln_api::cloudwatch::answer(api.app.clone(), request).await;
+        crate::test_api::reply(response).await
     };
     let mut form = "Action=PutMetricData&Namespace=n".to_owned();
     for number in 1..=500 {
@@ -470,7 +467,7 @@ async fn packed_reports_are_taken_and_bombs_are_not() {
         moment(0),
         moment(4000)
     );
-    let found = world.watched("GetMetricStatistics", &query).await;
+    let found = api.watched("GetMetricStatistics", &query).await;
     let sums = found["Datapoints"].as_array().expect("points").iter();
     assert_eq!(sums.map(|it| it["Sum"].as_f64().expect("a sum")).sum::<f64>(), 125_250.0);
     let bomb = post(&format!("Action=ListMetrics&x={}", "x".repeat(2 << 20))).await;
@@ -487,12 +484,12 @@ fn moment(later: u32) -> String {
 
 #[tokio::test]
 async fn an_alarm_of_a_stack_is_shown_and_given_samples() {
-    let world = World::new();
-    let path = world.create("web", STACK).await;
+    let api = TestApi::new();
+    let path = api.create("web", STACK).await;
     let id = path.rsplit('/').next().expect("an id").to_owned();
-    let output = world.get(&format!("{path}/outputs/alarm")).await.json();
+    let output = api.get(&format!("{path}/outputs/alarm")).await.json();
     assert_eq!(output["output"]["output_value"], "web-high");
-    let alarm = world.alarm("web-high").await;
+    let alarm = api.alarm("web-high").await;
     assert_eq!(
         (
             &alarm["Threshold"],
@@ -509,14 +506,14 @@ async fn an_alarm_of_a_stack_is_shown_and_given_samples() {
         ("PutMetricAlarm", format!("AlarmName=web-high&{RULE}")),
         ("DeleteAlarms", "AlarmNames.member.1=web-high".to_owned()),
     ] {
-        assert_eq!(world.refused(action, &query).await.1, "InvalidParameterValue", "{action}");
+        assert_eq!(api.refused(action, &query).await.1, "InvalidParameterValue", "{action}");
     }
 
-    let answer = world
+    let answer = api
         .watched("PutMetricData", &put_datum("n", "CPU", "1", &[("AlarmName", "web-high")]))
         .await;
     assert_eq!(answer, json!({ "ResponseMetadata": null }));
-    let listed = world.watched("ListMetrics", "MetricName=CPU").await;
+    let listed = api.watched("ListMetrics", "MetricName=CPU").await;
     let sample = &listed["Metrics"][0];
     let parts: Vec<&str> = sample["Dimensions"]
         .as_array()
@@ -527,13 +524,13 @@ async fn an_alarm_of_a_stack_is_shown_and_given_samples() {
     assert_eq!(parts, ["AlarmName", "Timestamp", "Unit", "Value", "Dimensions"]);
     assert_eq!(sample["Dimensions"][0]["Value"], "web-high");
     assert_eq!(sample["Dimensions"][3]["Value"], "1");
-    assert_eq!(world.watched("ListMetrics", "MetricName=Memory").await["Metrics"], json!([]));
+    assert_eq!(api.watched("ListMetrics", "MetricName=Memory").await["Metrics"], json!([]));
 
-    // Somebody says that it fires: the group grows, once.
-    world.watched("SetAlarmState", "AlarmName=web-high&StateValue=ALARM&StateReason=x").await;
-    world.watched("SetAlarmState", "AlarmName=web-high&StateValue=ALARM&StateReason=x").await;
-    world.until_size(&path, 2).await;
-    let history = world.watched("DescribeAlarmHistory", "HistoryItemType=Action").await;
+    // A user sets the alarm twice: the group grows, once.
+    api.watched("SetAlarmState", "AlarmName=web-high&StateValue=ALARM&StateReason=x").await;
+    api.watched("SetAlarmState", "AlarmName=web-high&StateValue=ALARM&StateReason=x").await;
+    api.until_size(&path, 2).await;
+    let history = api.watched("DescribeAlarmHistory", "HistoryItemType=Action").await;
     let items = history["AlarmHistoryItems"].as_array().expect("items");
     assert_eq!(items.len(), 1, "{items:?}");
     let said = items[0]["HistorySummary"].as_str().expect("a text");
@@ -542,27 +539,26 @@ async fn an_alarm_of_a_stack_is_shown_and_given_samples() {
     // An alarm of one's own reaches it, too.
     let arn = format!("arn:openstack:heat::demo:stacks/web/{id}/resources/up");
     let own = format!("AlarmName=own&{RULE}&AlarmActions.member.1={arn}");
-    world.watched("PutMetricAlarm", &own).await;
-    world.watched("SetAlarmState", "AlarmName=own&StateValue=ALARM&StateReason=x").await;
-    world.until_size(&path, 3).await;
+    api.watched("PutMetricAlarm", &own).await;
+    api.watched("SetAlarmState", "AlarmName=own&StateValue=ALARM&StateReason=x").await;
+    api.until_size(&path, 3).await;
 
-    let suspend = world
-        .send("demo", "POST", &format!("{path}/actions"), Some(json!({"suspend": null})))
-        .await;
+    let suspend =
+        api.send("demo", "POST", &format!("{path}/actions"), Some(json!({"suspend": null}))).await;
     assert_eq!(suspend.status, 200, "{suspend:?}");
-    world.rest(&path).await;
-    assert_eq!(world.alarm("web-high").await["StateValue"], "SUSPENDED");
-    world.send("demo", "POST", &format!("{path}/actions"), Some(json!({"resume": null}))).await;
-    world.rest(&path).await;
-    assert_eq!(world.alarm("web-high").await["StateValue"], "NODATA");
-    world.send("demo", "DELETE", &path, None).await;
-    world.rest(&path).await;
-    assert_eq!(names(&world.watched("DescribeAlarms", "").await), ["own"]);
+    api.rest(&path).await;
+    assert_eq!(api.alarm("web-high").await["StateValue"], "SUSPENDED");
+    api.send("demo", "POST", &format!("{path}/actions"), Some(json!({"resume": null}))).await;
+    api.rest(&path).await;
+    assert_eq!(api.alarm("web-high").await["StateValue"], "NODATA");
+    api.send("demo", "DELETE", &path, None).await;
+    api.rest(&path).await;
+    assert_eq!(names(&api.watched("DescribeAlarms", "").await), ["own"]);
 }
 
 #[tokio::test]
 async fn alarms_of_a_service_that_is_not_there_are_kept_here() {
-    let world = World::new();
+    let api = TestApi::new();
     let template = "
 heat_template_version: 2021-04-16
 resources:
@@ -592,45 +588,45 @@ resources:
 outputs:
   aws: {value: {get_resource: aws}}
 ";
-    let path = world.create("web", template).await;
-    let shown = world.get(&path).await.json();
+    let path = api.create("web", template).await;
+    let shown = api.get(&path).await.json();
     assert_eq!(shown["stack"]["stack_status"], "CREATE_COMPLETE", "{shown}");
-    let all = world.watched("DescribeAlarms", "").await;
+    let all = api.watched("DescribeAlarms", "").await;
     let found = names(&all);
     assert_eq!(found.len(), 3, "{found:?}");
     assert!(found.contains(&"web-aws"), "{found:?}");
-    let alarm = world.alarm("web-aws").await;
+    let alarm = api.alarm("web-aws").await;
     assert_eq!(
         (&alarm["Statistic"], &alarm["EvaluationPeriods"], &alarm["Dimensions"][0]["Name"]),
         (&json!("Maximum"), &json!(2), &json!("Group"))
     );
     // Guests know it by what the template calls it.
-    let outputs = world.get(&format!("{path}/outputs/aws")).await.json();
+    let outputs = api.get(&format!("{path}/outputs/aws")).await.json();
     let arn = outputs["output"]["output_value"].as_str().expect("an ARN");
-    world.watched("PutMetricData", &put_datum("n", "CPU", "80", &[("AlarmName", arn)])).await;
+    api.watched("PutMetricData", &put_datum("n", "CPU", "80", &[("AlarmName", arn)])).await;
     let update = template.replace("'70'", "'80'");
     let body = json!({ "template": update });
-    let reply = world.send("demo", "PUT", &path, Some(body)).await;
+    let reply = api.send("demo", "PUT", &path, Some(body)).await;
     assert_eq!(reply.status, 202, "{reply:?}");
-    world.rest(&path).await;
-    assert_eq!(world.alarm("web-aws").await["Threshold"], json!(80));
-    world.send("demo", "DELETE", &path, None).await;
-    world.rest(&path).await;
-    assert_eq!(names(&world.watched("DescribeAlarms", "").await), [""; 0]);
+    api.rest(&path).await;
+    assert_eq!(api.alarm("web-aws").await["Threshold"], json!(80));
+    api.send("demo", "DELETE", &path, None).await;
+    api.rest(&path).await;
+    assert_eq!(names(&api.watched("DescribeAlarms", "").await), [""; 0]);
 
     let other = "
 heat_template_version: 2021-04-16
 resources:
   event: {type: OS::Aodh::EventAlarm, properties: {event_type: x}}
 ";
-    let path = world.create("events", other).await;
-    let reason = world.get(&path).await.json()["stack"]["stack_status_reason"].to_string();
+    let path = api.create("events", other).await;
+    let reason = api.get(&path).await.json()["stack"]["stack_status_reason"].to_string();
     assert!(reason.contains("no alarming service"), "{reason}");
 }
 
 #[tokio::test]
 async fn a_restarter_has_a_resource_replaced_with_all_that_depend_on_it() {
-    let world = World::new();
+    let api = TestApi::new();
     let template = "
 heat_template_version: 2021-04-16
 resources:
@@ -639,11 +635,11 @@ resources:
   other: {type: OS::Heat::TestResource, properties: {value: b}}
   restarter: {type: OS::Heat::HARestarter, properties: {InstanceId: {get_resource: server}}}
 ";
-    let path = world.create("ha", template).await;
+    let path = api.create("ha", template).await;
     let ids = async || {
         let mut ids = Vec::new();
         for name in ["server", "volume", "other", "restarter"] {
-            let shown = world.get(&format!("{path}/resources/{name}")).await.json();
+            let shown = api.get(&format!("{path}/resources/{name}")).await.json();
             ids.push(shown["resource"]["physical_resource_id"].to_string());
         }
         ids
@@ -651,15 +647,15 @@ resources:
     let before = ids().await;
     let signal = async |body: Json| {
         let path = format!("{path}/resources/restarter/signal");
-        let reply = world.send("demo", "POST", &path, Some(body)).await;
+        let reply = api.send("demo", "POST", &path, Some(body)).await;
         assert_eq!(reply.status, 200, "{reply:?}");
     };
     signal(json!({ "state": "ok" })).await;
-    world.rest(&path).await;
+    api.rest(&path).await;
     assert_eq!(ids().await, before);
     signal(json!({ "alarm": "a", "state": "ALARM" })).await;
-    world.rest(&path).await;
-    let shown = world.get(&path).await.json();
+    api.rest(&path).await;
+    let shown = api.get(&path).await.json();
     assert_eq!(shown["stack"]["stack_status"], "UPDATE_COMPLETE", "{shown}");
     let after = ids().await;
     let is_other: Vec<bool> = before.iter().zip(&after).map(|(old, new)| old != new).collect();
@@ -668,12 +664,12 @@ resources:
 
 #[tokio::test]
 async fn answers_are_xml_unless_json_is_asked_for() {
-    let world = World::new();
-    world.watched("PutMetricAlarm", &format!("AlarmName=a&{RULE}")).await;
-    let reply = world.watch("demo", "Action=DescribeAlarms").await;
+    let api = TestApi::new();
+    api.watched("PutMetricAlarm", &format!("AlarmName=a&{RULE}")).await;
+    let reply = api.watch("demo", "Action=DescribeAlarms").await;
     let start = "<DescribeAlarmsResponse><DescribeAlarmsResult><MetricAlarms><member><ActionsEnabled>true</ActionsEnabled>";
     assert!(reply.text.starts_with(start), "{}", reply.text);
-    let reply = world.watch("demo", "Action=DeleteAlarms&AlarmNames.member.1=a").await;
+    let reply = api.watch("demo", "Action=DeleteAlarms&AlarmNames.member.1=a").await;
     assert_eq!(
         reply.text,
         "<DeleteAlarmsResponse><DeleteAlarmsResult></DeleteAlarmsResult></DeleteAlarmsResponse>"

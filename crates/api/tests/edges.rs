@@ -1,6 +1,6 @@
-//! What stands between the API and the network: proxies, pages of other origins, templates from elsewhere.
+//! The edge between the API and the network: proxies, pages of other origins, templates of other hosts.
 
-use crate::world::World;
+use crate::test_api::TestApi;
 use axum::body::Body;
 use axum::http::Request as HttpRequest;
 use axum::response::Response as HttpResponse;
@@ -8,17 +8,17 @@ use kiln_api::Options;
 use kiln_engine::service::Rules;
 use serde_json::json;
 
-async fn request(world: &World, headers: &[(&str, &str)], method: &str) -> HttpResponse {
+async fn request(api: &TestApi, headers: &[(&str, &str)], method: &str) -> HttpResponse {
     let mut request = HttpRequest::builder().method(method).uri("/").header("host", "inner:1");
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
     let request = request.body(Body::empty()).expect("a request");
-    kiln_api::answer(world.app.clone(), request).await
+    kiln_api::answer(api.app.clone(), request).await
 }
 
-async fn link(world: &World, headers: &[(&str, &str)]) -> String {
-    let body = request(world, headers, "GET").await.into_body();
+async fn link(api: &TestApi, headers: &[(&str, &str)]) -> String {
+    let body = request(api, headers, "GET").await.into_body();
     let bytes = axum::body::to_bytes(body, usize::MAX).await.expect("a body");
     let body: serde_json::Value = serde_json::from_slice(&bytes).expect("JSON");
     body["versions"][0]["links"][0]["href"].as_str().unwrap_or_default().to_owned()
@@ -31,15 +31,15 @@ async fn a_proxy_is_believed_only_if_the_operator_says_so() {
         ("x-forwarded-host", "cloud.example, inner"),
         ("x-forwarded-prefix", "/heat"),
     ];
-    let world = World::new();
-    assert_eq!(link(&world, &told).await, "http://inner:1/v1/");
-    let world = World::made(Rules::default(), Options { trusts_proxy: true, ..Options::default() });
-    assert_eq!(link(&world, &told).await, "https://cloud.example/heat/v1/");
-    assert_eq!(link(&world, &[]).await, "http://inner:1/v1/");
+    let api = TestApi::new();
+    assert_eq!(link(&api, &told).await, "http://inner:1/v1/");
+    let api = TestApi::made(Rules::default(), Options { trusts_proxy: true, ..Options::default() });
+    assert_eq!(link(&api, &told).await, "https://cloud.example/heat/v1/");
+    assert_eq!(link(&api, &[]).await, "http://inner:1/v1/");
     // The standard's header counts alone.
     let standard = ("forwarded", "for=10.0.0.1; Proto=https;host=\"c.example:8004\", for=x;host=y");
-    assert_eq!(link(&world, &[told[2], standard]).await, "https://c.example:8004/v1/");
-    assert_eq!(link(&world, &[("forwarded", "for=10.0.0.1")]).await, "http://inner:1/v1/");
+    assert_eq!(link(&api, &[told[2], standard]).await, "https://c.example:8004/v1/");
+    assert_eq!(link(&api, &[("forwarded", "for=10.0.0.1")]).await, "http://inner:1/v1/");
 }
 
 #[tokio::test]
@@ -47,8 +47,8 @@ async fn a_file_keeps_requests_away() {
     let health = async |file: Option<&str>| {
         let health_file = file.map(Into::into);
         let options = Options { health_file, ..Options::default() };
-        let world = World::made(Rules::default(), options);
-        let reply = world.raw("", "GET", "/healthcheck", "").await;
+        let api = TestApi::made(Rules::default(), options);
+        let reply = api.raw("", "GET", "/healthcheck", "").await;
         (reply.status, reply.text)
     };
     assert_eq!(health(None).await, (200, String::new()));
@@ -60,17 +60,17 @@ async fn a_file_keeps_requests_away() {
 #[tokio::test]
 async fn pages_of_allowed_origins_may_read_answers() {
     let origins = vec!["https://ui.example".to_owned()];
-    let world = World::made(Rules::default(), Options { origins, ..Options::default() });
+    let api = TestApi::made(Rules::default(), Options { origins, ..Options::default() });
     let header = |response: &HttpResponse, name: &str| {
         response.headers().get(name).map(|it| it.to_str().unwrap_or_default().to_owned())
     };
-    let reply = request(&world, &[("origin", "https://ui.example")], "GET").await;
+    let reply = request(&api, &[("origin", "https://ui.example")], "GET").await;
     let allowed = header(&reply, "access-control-allow-origin");
     assert_eq!(allowed.as_deref(), Some("https://ui.example"));
-    let reply = request(&world, &[("origin", "https://evil.example")], "GET").await;
+    let reply = request(&api, &[("origin", "https://evil.example")], "GET").await;
     assert_eq!(header(&reply, "access-control-allow-origin"), None);
     let beforehand = [("origin", "https://ui.example"), ("access-control-request-method", "PATCH")];
-    let reply = request(&world, &beforehand, "OPTIONS").await;
+    let reply = request(&api, &beforehand, "OPTIONS").await;
     assert_eq!(reply.status(), 200);
     let methods = header(&reply, "access-control-allow-methods").unwrap_or_default();
     assert!(methods.contains("PATCH"), "{methods}");
@@ -91,14 +91,14 @@ async fn templates_are_fetched_from_where_the_operator_allows() {
     let url = format!("http://{}", listener.local_addr().expect("an address"));
     tokio::spawn(async move { axum::serve(listener, router).await });
 
-    let allowed = World::made(
+    let allowed = TestApi::made(
         Rules::default(),
         Options { fetch_allowed: vec![format!("{url}/")], ..Options::default() },
     );
-    let refused = World::new();
-    let create = async |world: &World, url: &str| {
+    let refused = TestApi::new();
+    let create = async |api: &TestApi, url: &str| {
         let body = json!({"stack_name": "s", "template_url": url});
-        let reply = world.send("demo", "POST", "/demo/stacks", Some(body)).await;
+        let reply = api.send("demo", "POST", "/demo/stacks", Some(body)).await;
         let message = reply.json()["error"]["message"].as_str().unwrap_or_default().to_owned();
         (reply.status, message)
     };
@@ -122,10 +122,10 @@ async fn templates_are_fetched_from_where_the_operator_allows() {
 #[tokio::test]
 async fn a_connection_goes_on_after_a_body_that_nobody_looks_at() {
     use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-    let world = World::new();
+    let api = TestApi::new();
     let template = "heat_template_version: 2021-04-16";
-    let path = world.create("s", template).await;
-    let (app, id) = (world.app.clone(), path.rsplit('/').next().unwrap_or_default());
+    let path = api.create("s", template).await;
+    let (app, id) = (api.app.clone(), path.rsplit('/').next().unwrap_or_default());
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a socket");
     let address = listener.local_addr().expect("an address");
     let router = axum::Router::new().fallback(move |it| kiln_api::answer(app.clone(), it));

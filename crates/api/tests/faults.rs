@@ -1,13 +1,13 @@
-//! What clients are told when something is wrong.
+//! The faults that clients get.
 
-use crate::world::World;
+use crate::test_api::TestApi;
 use kiln_engine::service::Rules;
 use serde_json::{Value as Json, json};
 
 const NOTHING: &str = "heat_template_version: 2021-04-16";
 
 /// The status, type and message of a fault.
-fn fault(reply: &crate::world::Reply) -> (u16, String, Option<String>) {
+fn fault(reply: &crate::test_api::Reply) -> (u16, String, Option<String>) {
     let body = reply.json();
     assert_eq!(body["code"], reply.status);
     assert_eq!(body["error"]["traceback"], Json::Null);
@@ -17,7 +17,7 @@ fn fault(reply: &crate::world::Reply) -> (u16, String, Option<String>) {
 
 #[tokio::test]
 async fn bad_requests_have_their_answers() {
-    let world = World::new();
+    let api = TestApi::new();
     let malformed = "The server could not comply with the request since it is either malformed or \
                      otherwise incorrect.";
     let template = |name: Json| json!({"stack_name": name, "template": NOTHING});
@@ -73,7 +73,7 @@ async fn bad_requests_have_their_answers() {
         ),
     ];
     for (body, kind, message) in cases {
-        let reply = world.send("demo", "POST", "/demo/stacks", Some(body.clone())).await;
+        let reply = api.send("demo", "POST", "/demo/stacks", Some(body.clone())).await;
         let (status, found, said) = fault(&reply);
         assert_eq!((status, found.as_str()), (400, kind), "{body}: {reply:?}");
         let said = said.unwrap_or_default();
@@ -81,27 +81,27 @@ async fn bad_requests_have_their_answers() {
     }
     for (field, kind) in [("disable_rollback", "ValueError"), ("files", "ValueError")] {
         let body = json!({"stack_name": "a", "template": NOTHING, field: "maybe"});
-        let reply = world.send("demo", "POST", "/demo/stacks", Some(body)).await;
+        let reply = api.send("demo", "POST", "/demo/stacks", Some(body)).await;
         assert_eq!(fault(&reply), (400, kind.to_owned(), None));
     }
 }
 
 #[tokio::test]
 async fn bodies_are_read_by_the_rules() {
-    let world = World::new();
+    let api = TestApi::new();
     let path = "/v1/demo/stacks";
-    let reply = world.raw("demo", "POST", path, "").await;
+    let reply = api.raw("demo", "POST", path, "").await;
     assert_eq!(fault(&reply).0, 400);
-    let reply = world.raw("demo", "POST", path, " {}").await;
+    let reply = api.raw("demo", "POST", path, " {}").await;
     assert_eq!(fault(&reply).0, 400, "a blank before the brace counts as no body");
-    let reply = world.raw("demo", "POST", path, "{\"a\": ").await;
+    let reply = api.raw("demo", "POST", path, "{\"a\": ").await;
     let (status, kind, message) = fault(&reply);
     assert_eq!((status, kind.as_str()), (400, "HTTPBadRequest"));
     assert_eq!(message.as_deref(), Some("Expecting value: line 1 column 7 (char 6)"));
-    let reply = world.raw("demo", "GET", path, "{}").await;
+    let reply = api.raw("demo", "GET", path, "{}").await;
     assert_eq!(fault(&reply).0, 400, "a list takes no body");
     let huge = format!("{{\"a\": \"{}\"}}", "x".repeat(1 << 20));
-    let reply = world.raw("demo", "POST", path, &huge).await;
+    let reply = api.raw("demo", "POST", path, &huge).await;
     let (status, kind, message) = fault(&reply);
     assert_eq!((status, kind.as_str()), (400, "RequestLimitExceeded"));
     let expected = format!(
@@ -111,62 +111,62 @@ async fn bodies_are_read_by_the_rules() {
     );
     assert_eq!(message, Some(expected));
     let deep = format!("{{\"a\": {}{}}}", "[".repeat(100_000), "]".repeat(100_000));
-    assert_eq!(fault(&world.raw("demo", "POST", path, &deep).await).0, 400);
+    assert_eq!(fault(&api.raw("demo", "POST", path, &deep).await).0, 400);
 }
 
 #[tokio::test]
 async fn methods_versions_and_paths_that_there_are_not() {
-    let world = World::new();
-    let reply = world.raw("demo", "PUT", "/v1/demo/stacks", "").await;
+    let api = TestApi::new();
+    let reply = api.raw("demo", "PUT", "/v1/demo/stacks", "").await;
     assert_eq!((reply.status, reply.header("allow")), (405, "GET,POST"));
     assert_eq!(fault(&reply).1, "HTTPMethodNotAllowed");
-    let reply = world.raw("demo", "HEAD", "/v1/demo/stacks", "").await;
+    let reply = api.raw("demo", "HEAD", "/v1/demo/stacks", "").await;
     assert_eq!(reply.status, 405);
-    let reply = world.raw("", "OPTIONS", "/v1/demo/stacks", "").await;
+    let reply = api.raw("", "OPTIONS", "/v1/demo/stacks", "").await;
     assert_eq!((reply.status, reply.header("allow")), (204, "GET,POST"));
     for path in ["/v1/demo/stacks/", "/v1/demo/nothing", "/v1/demo", "/other"] {
-        let reply = world.raw("demo", "GET", path, "").await;
+        let reply = api.raw("demo", "GET", path, "").await;
         assert_eq!(reply.status, 404, "{path}");
         assert_eq!(reply.json()["code"], "404 Not Found", "{path}");
     }
     for path in ["/", "/versions", "/v2/demo/stacks", "/v1.1/x"] {
-        let reply = world.raw("", "GET", path, "").await;
+        let reply = api.raw("", "GET", path, "").await;
         assert_eq!(reply.status, 300, "{path}");
         let link = &reply.json()["versions"][0]["links"][0]["href"];
         assert_eq!(link, "http://kiln.example:8004/v1/");
     }
-    assert_eq!(world.raw("demo", "GET", "/v1.0//demo//stacks", "").await.status, 200);
-    assert_eq!(world.raw("", "GET", "/healthcheck", "").await.status, 200);
-    assert_eq!(world.raw("demo", "GET", "/v1/%ff/stacks", "").await.status, 400);
-    let reply = world.raw("demo", "GET", "/v1/demo/build_info", "").await;
+    assert_eq!(api.raw("demo", "GET", "/v1.0//demo//stacks", "").await.status, 200);
+    assert_eq!(api.raw("", "GET", "/healthcheck", "").await.status, 200);
+    assert_eq!(api.raw("demo", "GET", "/v1/%ff/stacks", "").await.status, 400);
+    let reply = api.raw("demo", "GET", "/v1/demo/build_info", "").await;
     assert!(reply.header("x-openstack-request-id").starts_with("req-"));
 }
 
 #[tokio::test]
 async fn stacks_of_others_are_not_there() {
-    let world = World::new();
-    let path = world.create("mine", NOTHING).await;
+    let api = TestApi::new();
+    let path = api.create("mine", NOTHING).await;
     let foreign = path.replacen("/demo/", "/other/", 1);
-    let reply = world.send("other", "GET", &foreign, None).await;
+    let reply = api.send("other", "GET", &foreign, None).await;
     let (status, kind, message) = fault(&reply);
     assert_eq!((status, kind.as_str()), (404, "EntityNotFound"));
     assert_eq!(message.as_deref(), Some("The Stack (mine) could not be found."));
-    assert_eq!(world.send("other", "GET", "/other/stacks/mine", None).await.status, 404);
-    assert_eq!(world.send("admin", "GET", &path, None).await.status, 200, "administrators see all");
+    assert_eq!(api.send("other", "GET", "/other/stacks/mine", None).await.status, 404);
+    assert_eq!(api.send("admin", "GET", &path, None).await.status, 200, "administrators see all");
     let renamed = path.replace("/mine/", "/yours/");
-    assert_eq!(world.get(&renamed).await.status, 404, "the name has to fit");
+    assert_eq!(api.get(&renamed).await.status, 404, "the name has to fit");
 }
 
 #[tokio::test]
 async fn names_are_taken_once_and_quotas_hold() {
-    let world = World::with(Rules { max_stacks: Some(1), ..Rules::default() });
-    world.create("one", NOTHING).await;
+    let api = TestApi::with(Rules { max_stacks: Some(1), ..Rules::default() });
+    api.create("one", NOTHING).await;
     let body = |name: &str| Some(json!({"stack_name": name, "template": NOTHING}));
-    let reply = world.send("demo", "POST", "/demo/stacks", body("one")).await;
+    let reply = api.send("demo", "POST", "/demo/stacks", body("one")).await;
     let (status, kind, message) = fault(&reply);
     assert_eq!((status, kind.as_str()), (409, "StackExists"));
     assert_eq!(message.as_deref(), Some("The Stack (one) already exists."));
-    let reply = world.send("demo", "POST", "/demo/stacks", body("two")).await;
+    let reply = api.send("demo", "POST", "/demo/stacks", body("two")).await;
     let (status, kind, message) = fault(&reply);
     assert_eq!((status, kind.as_str()), (400, "RequestLimitExceeded"));
     let expected = "Request limit exceeded: You have reached the maximum stacks per tenant, 1. Please \

@@ -1,6 +1,6 @@
-//! A hidden value is told to nobody, whatever is asked.
+//! No response contains a hidden value.
 
-use crate::world::World;
+use crate::test_api::TestApi;
 use kiln_api::routes::ROUTES;
 use serde_json::json;
 
@@ -42,8 +42,8 @@ resources:
 
 #[tokio::test]
 async fn a_hidden_value_is_in_no_answer() {
-    let world = World::new();
-    let path = world
+    let api = TestApi::new();
+    let path = api
         .create_with(json!({
             "stack_name": "s",
             "template": TEMPLATE,
@@ -52,15 +52,15 @@ async fn a_hidden_value_is_in_no_answer() {
             "parameters": {"password": CANARY},
         }))
         .await;
-    assert_eq!(world.status(&path).await, "CREATE_COMPLETE", "{:?}", world.get(&path).await);
-    let listed = world.get(&format!("{path}/resources?nested_depth=5&with_detail=true")).await;
+    assert_eq!(api.status(&path).await, "CREATE_COMPLETE", "{:?}", api.get(&path).await);
+    let listed = api.get(&format!("{path}/resources?nested_depth=5&with_detail=true")).await;
     let resources = listed.json()["resources"].as_array().unwrap().clone();
     assert!(resources.len() >= 7, "{resources:#?}");
 
     let mut asked = 0;
     let mut look = async |path: &str| {
         for token in ["demo", "admin"] {
-            let reply = world.send(token, "GET", path, None).await;
+            let reply = api.send(token, "GET", path, None).await;
             assert!(!reply.text.contains(CANARY), "{path}: {}", reply.text);
             asked += 1;
         }
@@ -93,7 +93,7 @@ async fn a_hidden_value_is_in_no_answer() {
                 look(&format!("{stack}{rest}")).await;
             }
         }
-        let events = world.get(&format!("{stack}/events?nested_depth=5")).await.json();
+        let events = api.get(&format!("{stack}/events?nested_depth=5")).await.json();
         for event in events["events"].as_array().unwrap() {
             let href = event["links"][0]["href"].as_str().unwrap();
             look(href.split_once("/v1").unwrap().1).await;
@@ -104,10 +104,10 @@ async fn a_hidden_value_is_in_no_answer() {
     assert!(asked > 100, "{asked}");
 }
 
-/// Whoever writes an output wants its value to be told: that is what the reference does, too.
+/// The author of an output wants its value to be shown: the reference does that, too.
 #[tokio::test]
 async fn an_output_tells_what_it_is_made_of() {
-    let world = World::new();
+    let api = TestApi::new();
     let template = r#"
 heat_template_version: 2021-04-16
 parameters: {password: {type: string, hidden: true}}
@@ -115,15 +115,15 @@ outputs: {told: {value: {get_param: password}}}
 "#;
     let parameters = json!({"password": CANARY});
     let body = json!({"stack_name": "s", "template": template, "parameters": parameters});
-    let path = world.create_with(body).await;
-    let told = world.get(&format!("{path}/outputs/told")).await.json();
+    let path = api.create_with(body).await;
+    let told = api.get(&format!("{path}/outputs/told")).await.json();
     assert_eq!(told["output"]["output_value"], CANARY);
 }
 
-/// What is refused is told without the value.
+/// An error message names the parameter without its value.
 #[tokio::test]
 async fn a_hidden_value_is_in_no_refusal() {
-    let world = World::new();
+    let api = TestApi::new();
     let template = r#"
 heat_template_version: 2021-04-16
 parameters:
@@ -138,10 +138,10 @@ resources:
         parameters[name] = value.into();
         let body = json!({"stack_name": "s", "template": template, "parameters": parameters});
         for path in ["/demo/stacks", "/demo/validate"] {
-            let reply = world.send("demo", "POST", path, Some(body.clone())).await;
+            let reply = api.send("demo", "POST", path, Some(body.clone())).await;
             assert!(!reply.text.contains(CANARY), "{path} {name}: {}", reply.text);
         }
-        let reply = world.send("demo", "POST", "/demo/stacks", Some(body)).await;
+        let reply = api.send("demo", "POST", "/demo/stacks", Some(body)).await;
         assert_eq!(reply.status, 400, "{name}: {reply:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! Changing stacks, and what can be seen of them on the way.
 
-use crate::world::World;
+use crate::test_api::TestApi;
 use serde_json::{Value as Json, json};
 
 const TEMPLATE: &str = r#"
@@ -24,7 +24,7 @@ resources:
   inner: {type: OS::Heat::RandomString}
 "#;
 
-async fn stack(world: &World) -> String {
+async fn stack(api: &TestApi) -> String {
     let body = json!({
         "stack_name": "s",
         "template": TEMPLATE,
@@ -32,7 +32,7 @@ async fn stack(world: &World) -> String {
         "parameters": {"first": "1"},
         "tags": "red,blue",
     });
-    world.create_with(body).await
+    api.create_with(body).await
 }
 
 fn names(list: &Json, key: &str) -> Vec<String> {
@@ -48,47 +48,47 @@ fn names(list: &Json, key: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn a_stack_is_changed_in_whole_and_in_part() {
-    let world = World::new();
-    let path = stack(&world).await;
+    let api = TestApi::new();
+    let path = stack(&api).await;
     let both = async || {
-        world.get(&format!("{path}/outputs/both")).await.json()["output"]["output_value"].clone()
+        api.get(&format!("{path}/outputs/both")).await.json()["output"]["output_value"].clone()
     };
     assert_eq!(both().await, json!(["1", "two"]));
 
     let patch = json!({"parameters": {"second": "2"}});
-    let reply = world.send("demo", "PATCH", &path, Some(patch)).await;
+    let reply = api.send("demo", "PATCH", &path, Some(patch)).await;
     assert_eq!((reply.status, reply.json()["code"].clone()), (202, json!("202 Accepted")));
-    world.rest(&path).await;
-    assert_eq!(world.status(&path).await, "UPDATE_COMPLETE");
+    api.rest(&path).await;
+    assert_eq!(api.status(&path).await, "UPDATE_COMPLETE");
     assert_eq!(both().await, json!(["1", "2"]), "the first is kept");
-    assert_eq!(world.get(&path).await.json()["stack"]["tags"], json!(["red", "blue"]));
+    assert_eq!(api.get(&path).await.json()["stack"]["tags"], json!(["red", "blue"]));
 
     let patch = json!({"clear_parameters": ["first"]});
-    assert_eq!(world.send("demo", "PATCH", &path, Some(patch)).await.status, 202);
-    world.rest(&path).await;
+    assert_eq!(api.send("demo", "PATCH", &path, Some(patch)).await.status, 202);
+    api.rest(&path).await;
     assert_eq!(both().await, json!(["one", "2"]));
 
     let put = json!({"template": TEMPLATE, "files": {"child.yaml": CHILD}});
-    assert_eq!(world.send("demo", "PUT", &path, Some(put)).await.status, 202);
-    world.rest(&path).await;
+    assert_eq!(api.send("demo", "PUT", &path, Some(put)).await.status, 202);
+    api.rest(&path).await;
     assert_eq!(both().await, json!(["one", "two"]), "nothing is kept");
-    assert_eq!(world.get(&path).await.json()["stack"]["tags"], json!([]));
+    assert_eq!(api.get(&path).await.json()["stack"]["tags"], json!([]));
 
-    let reply = world.send("demo", "PUT", &path, Some(json!({}))).await;
+    let reply = api.send("demo", "PUT", &path, Some(json!({}))).await;
     assert_eq!(reply.json()["error"]["message"], "No template specified");
     let patch = json!({"parameters": {"fixed": "y"}});
-    let reply = world.send("demo", "PATCH", &path, Some(patch)).await;
+    let reply = api.send("demo", "PATCH", &path, Some(patch)).await;
     assert_eq!(reply.json()["error"]["type"], "ImmutableParameterModified");
-    // Whoever may not change anything may still ask for what changes nothing: but a reader may not.
-    assert_eq!(world.send("reader", "PATCH", &path, Some(json!({}))).await.status, 403);
+    // An update that changes nothing needs the right to update as well, which a reader does not have.
+    assert_eq!(api.send("reader", "PATCH", &path, Some(json!({}))).await.status, 403);
 }
 
 #[tokio::test]
 async fn resources_are_listed_filtered_and_shown() {
-    let world = World::new();
-    let path = stack(&world).await;
+    let api = TestApi::new();
+    let path = stack(&api).await;
     let list = async |query: &str| {
-        let reply = world.get(&format!("{path}/resources{query}")).await;
+        let reply = api.get(&format!("{path}/resources{query}")).await;
         names(&reply.json()["resources"], "resource_name")
     };
     assert_eq!(list("").await, ["a", "b", "c"]);
@@ -97,23 +97,23 @@ async fn resources_are_listed_filtered_and_shown() {
     assert_eq!(list("?name=a&name=c").await, ["a", "c"]);
     assert_eq!(list("?status=COMPLETE&action=CREATE").await, ["a", "b", "c"]);
     assert_eq!(list("?status=FAILED").await, Vec::<String>::new());
-    let reply = world.get(&format!("{path}/resources?colour=red")).await;
+    let reply = api.get(&format!("{path}/resources?colour=red")).await;
     assert_eq!(reply.status, 400);
     assert_eq!(reply.json()["error"]["message"], "Invalid filter parameters ['colour']");
 
-    let shown = world.get(&format!("{path}/resources/a")).await.json()["resource"].clone();
+    let shown = api.get(&format!("{path}/resources/a")).await.json()["resource"].clone();
     assert_eq!(shown["resource_status"], "CREATE_COMPLETE");
     assert_eq!(shown["required_by"], json!(["b"]));
     assert_eq!(shown["attributes"], json!({"value": "1"}));
     assert_eq!(shown["resource_type"], "OS::Heat::Value");
-    let nested = world.get(&format!("{path}/resources?nested_depth=1")).await.json();
+    let nested = api.get(&format!("{path}/resources?nested_depth=1")).await.json();
     let nested = nested["resources"].as_array().unwrap();
     let inner = nested.iter().find(|it| it["resource_name"] == "inner").unwrap();
     assert_eq!(inner["parent_resource"], "c");
     let holder = nested.iter().find(|it| it["resource_name"] == "c").unwrap();
     assert_eq!(holder["links"][2]["rel"], "nested");
     assert_eq!(holder["resource_type"], "child.yaml");
-    let reply = world.get(&format!("{path}/resources/none")).await;
+    let reply = api.get(&format!("{path}/resources/none")).await;
     assert_eq!(reply.json()["error"]["type"], "ResourceNotFound");
     assert_eq!(
         reply.json()["error"]["message"],
@@ -123,10 +123,10 @@ async fn resources_are_listed_filtered_and_shown() {
 
 #[tokio::test]
 async fn events_are_listed_paged_and_shown() {
-    let world = World::new();
-    let path = stack(&world).await;
+    let api = TestApi::new();
+    let path = stack(&api).await;
     let events = async |query: &str| {
-        let reply = world.get(&format!("{path}/events{query}")).await;
+        let reply = api.get(&format!("{path}/events{query}")).await;
         reply.json()["events"].as_array().cloned().unwrap_or_else(|| panic!("{reply:?}"))
     };
     let all = events("?sort_dir=asc").await;
@@ -151,19 +151,19 @@ async fn events_are_listed_paged_and_shown() {
 
     let one = all.iter().find(|it| it["resource_name"] == "a").unwrap();
     let href = one["links"][0]["href"].as_str().unwrap().split_once("/v1").unwrap().1.to_owned();
-    let shown = world.get(&href).await.json()["event"].clone();
+    let shown = api.get(&href).await.json()["event"].clone();
     assert_eq!(shown["resource_type"], "OS::Heat::Value");
     assert_eq!(shown["resource_properties"], json!({"value": "1"}));
-    let reply = world.get(&format!("{path}/resources/none/events")).await;
+    let reply = api.get(&format!("{path}/resources/none/events")).await;
     assert_eq!(reply.json()["error"]["message"], "No events found for resource none");
 }
 
 #[tokio::test]
 async fn actions_run_and_bad_ones_are_refused() {
-    let world = World::new();
-    let path = stack(&world).await;
+    let api = TestApi::new();
+    let path = stack(&api).await;
     let act =
-        async |body: Json| world.send("demo", "POST", &format!("{path}/actions"), Some(body)).await;
+        async |body: Json| api.send("demo", "POST", &format!("{path}/actions"), Some(body)).await;
     for (action, state) in [
         ("suspend", "SUSPEND_COMPLETE"),
         ("resume", "RESUME_COMPLETE"),
@@ -171,8 +171,8 @@ async fn actions_run_and_bad_ones_are_refused() {
     ] {
         let reply = act(json!({action: null})).await;
         assert_eq!((reply.status, reply.text.as_str()), (200, "null"));
-        world.rest(&path).await;
-        assert_eq!(world.status(&path).await, state);
+        api.rest(&path).await;
+        assert_eq!(api.status(&path).await, state);
     }
     let message = async |body| act(body).await.json()["error"]["message"].clone();
     assert_eq!(message(json!({})).await, "No action specified");
@@ -186,19 +186,19 @@ async fn actions_run_and_bad_ones_are_refused() {
 
 #[tokio::test]
 async fn a_resource_is_signalled_and_marked() {
-    let world = World::new();
-    let path = stack(&world).await;
-    let reply = world.send("demo", "POST", &format!("{path}/resources/a/signal"), None).await;
+    let api = TestApi::new();
+    let path = stack(&api).await;
+    let reply = api.send("demo", "POST", &format!("{path}/resources/a/signal"), None).await;
     assert_eq!(reply.json()["error"]["message"], "signal is not supported for resource.");
     let mark = async |body: Json| {
-        world.send("demo", "PATCH", &format!("{path}/resources/a"), Some(body)).await
+        api.send("demo", "PATCH", &format!("{path}/resources/a"), Some(body)).await
     };
     assert_eq!(
         mark(json!({"mark_unhealthy": true, "resource_status_reason": "bad"})).await.status,
         200
     );
-    world.rest(&path).await;
-    let shown = world.get(&format!("{path}/resources/a")).await.json()["resource"].clone();
+    api.rest(&path).await;
+    let shown = api.get(&format!("{path}/resources/a")).await.json()["resource"].clone();
     assert_eq!(shown["resource_status"], "CHECK_FAILED");
     assert_eq!(shown["resource_status_reason"], "bad");
     let reply = mark(json!({"other": 1})).await;
@@ -213,32 +213,31 @@ async fn a_resource_is_signalled_and_marked() {
 
 #[tokio::test]
 async fn a_stream_tells_events_until_the_stack_rests_and_goes_on_from_the_last_one_seen() {
-    let world = World::new();
-    let path = stack(&world).await;
+    let api = TestApi::new();
+    let path = stack(&api).await;
     let url = format!("/v1{path}/events?nested_depth=3");
-    let text = world.stream("demo", &url, None).await;
+    let text = api.stream("demo", &url, None).await;
     let ids: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("id: ")).collect();
     assert!(ids.len() >= 8, "{text}");
     assert!(text.ends_with("event: rest\ndata: \"CREATE_COMPLETE\"\n\n"), "{text}");
-    let rest = world.stream("demo", &url, Some(ids[3])).await;
+    let rest = api.stream("demo", &url, Some(ids[3])).await;
     let later: Vec<&str> = rest.lines().filter_map(|line| line.strip_prefix("id: ")).collect();
     assert_eq!(later, ids[4..]);
 }
 
 #[tokio::test]
 async fn stacks_are_listed_by_page_filter_and_tag() {
-    let world = World::new();
+    let api = TestApi::new();
     for number in 0..5 {
         let tags = if number % 2 == 0 { "even" } else { "odd,last" };
-        world
-            .create_with(json!({
-                "stack_name": format!("s{number}"),
-                "template": "heat_template_version: 2021-04-16",
-                "tags": tags,
-            }))
-            .await;
+        api.create_with(json!({
+            "stack_name": format!("s{number}"),
+            "template": "heat_template_version: 2021-04-16",
+            "tags": tags,
+        }))
+        .await;
     }
-    let list = async |query: &str| world.get(&format!("/demo/stacks{query}")).await.json();
+    let list = async |query: &str| api.get(&format!("/demo/stacks{query}")).await.json();
     let all = async |query: &str| names(&list(query).await["stacks"], "stack_name");
     assert_eq!(all("").await.len(), 5);
     assert_eq!(all("?tags=odd,last").await, ["s1", "s3"]);
@@ -250,12 +249,12 @@ async fn stacks_are_listed_by_page_filter_and_tag() {
     assert_eq!(page["count"], 5);
     assert_eq!(page["stacks"][0]["stack_name"], "s0");
     let next = page["links"][0]["href"].as_str().unwrap().split_once("/v1").unwrap().1;
-    let page = world.get(next).await.json();
+    let page = api.get(next).await.json();
     assert_eq!(page["stacks"][0]["stack_name"], "s2");
     assert_eq!(list("").await["stacks"][0].get("project"), None);
-    let reply = world.send("admin", "GET", "/admin/stacks", None).await;
+    let reply = api.send("admin", "GET", "/admin/stacks", None).await;
     assert_eq!(reply.json()["stacks"][0]["project"], "demo");
-    let reply = world.get("/demo/stacks?global_tenant=true").await;
+    let reply = api.get("/demo/stacks?global_tenant=true").await;
     assert_eq!(reply.status, 403);
     assert_eq!(
         reply.json()["error"]["message"],
@@ -265,24 +264,24 @@ async fn stacks_are_listed_by_page_filter_and_tag() {
 
 #[tokio::test]
 async fn an_adopted_stack_counts_as_changed_and_a_restored_one_has_no_tags() {
-    let world = World::new();
+    let api = TestApi::new();
     let body = json!({"stack_name": "s", "template": EMPTY, "tags": "red"});
-    let path = world.create_with(body).await;
-    assert_eq!(world.get(&path).await.json()["stack"]["updated_time"], Json::Null);
-    let snapshot = world.send("demo", "POST", &format!("{path}/snapshots"), Some(json!({}))).await;
-    world.rest(&path).await;
+    let path = api.create_with(body).await;
+    assert_eq!(api.get(&path).await.json()["stack"]["updated_time"], Json::Null);
+    let snapshot = api.send("demo", "POST", &format!("{path}/snapshots"), Some(json!({}))).await;
+    api.rest(&path).await;
     let id = snapshot.json()["id"].as_str().unwrap().to_owned();
     let restore = format!("{path}/snapshots/{id}/restore");
-    assert_eq!(world.send("demo", "POST", &restore, None).await.status, 202);
-    world.rest(&path).await;
-    let shown = world.get(&path).await.json();
+    assert_eq!(api.send("demo", "POST", &restore, None).await.status, 202);
+    api.rest(&path).await;
+    let shown = api.get(&path).await.json();
     assert_eq!(shown["stack"]["stack_status"], "RESTORE_COMPLETE");
     assert_eq!(shown["stack"]["tags"], json!([]));
 
-    let export = world.send("demo", "DELETE", &format!("{path}/abandon"), None).await.text;
-    world.rest(&path).await;
-    let path = world.create_with(json!({"stack_name": "t", "adopt_stack_data": export})).await;
-    let shown = world.get(&path).await.json();
+    let export = api.send("demo", "DELETE", &format!("{path}/abandon"), None).await.text;
+    api.rest(&path).await;
+    let path = api.create_with(json!({"stack_name": "t", "adopt_stack_data": export})).await;
+    let shown = api.get(&path).await.json();
     assert_eq!(shown["stack"]["stack_status"], "ADOPT_COMPLETE");
     assert_ne!(shown["stack"]["updated_time"], Json::Null);
 }
@@ -291,16 +290,16 @@ const EMPTY: &str = "heat_template_version: 2021-04-16";
 
 #[tokio::test]
 async fn stacks_are_found_by_settings_that_no_index_knows() {
-    let world = World::new();
+    let api = TestApi::new();
     for (name, timeout, is_disabled) in [("a", 5, true), ("b", 7, false), ("c", 7, true)] {
         let body = json!({"stack_name": name, "template": EMPTY, "timeout_mins": timeout,
                           "disable_rollback": is_disabled});
-        world.create_with(body).await;
+        api.create_with(body).await;
     }
-    world.create("d", EMPTY).await;
+    api.create("d", EMPTY).await;
     let answer = async |query: &str| {
         let sorted = format!("/demo/stacks?sort_keys=stack_name&sort_dir=asc&{query}");
-        world.get(&sorted).await.json()
+        api.get(&sorted).await.json()
     };
     let names = |answer: &Json| -> Vec<String> {
         let stacks = answer["stacks"].as_array().unwrap().iter();
@@ -328,6 +327,6 @@ async fn stacks_are_found_by_settings_that_no_index_knows() {
     let page = answer("timeout_mins=7&limit=1&with_count=true").await;
     assert_eq!(page["count"], 2);
     let next = page["links"][0]["href"].as_str().unwrap();
-    let next = world.get(next.split_once("/v1").unwrap().1).await.json();
+    let next = api.get(next.split_once("/v1").unwrap().1).await.json();
     assert_eq!(names(&next), ["c"]);
 }

@@ -1,6 +1,6 @@
 //! Waiting for metadata to change.
 
-use crate::world::{Reply, World};
+use crate::test_api::{Reply, TestApi};
 use serde_json::json;
 
 const TEMPLATE: &str = r#"
@@ -12,30 +12,30 @@ resources:
 "#;
 
 /// Asks for metadata, telling what is known.
-async fn request(world: &World, path: &str, known: &str) -> Reply {
-    world.knowing("demo", &format!("/v1{path}"), known).await
+async fn request(api: &TestApi, path: &str, known: &str) -> Reply {
+    api.knowing("demo", &format!("/v1{path}"), known).await
 }
 
 #[tokio::test]
 async fn a_tag_says_what_is_known() {
-    let world = World::new();
-    let path = world.create("s", TEMPLATE).await;
+    let api = TestApi::new();
+    let path = api.create("s", TEMPLATE).await;
     let metadata = format!("{path}/resources/value/metadata");
-    let first = world.get(&metadata).await;
+    let first = api.get(&metadata).await;
     assert_eq!((first.status, first.json()), (200, json!({"metadata": {"word": "one"}})));
     assert_eq!(first.header("x-kiln-wait"), "60");
     let tag = first.header("etag").to_owned();
-    let same = request(&world, &metadata, &tag).await;
+    let same = request(&api, &metadata, &tag).await;
     assert_eq!((same.status, same.text.as_str(), same.header("etag")), (304, "", tag.as_str()));
-    assert_eq!(request(&world, &metadata, "\"other\"").await.status, 200);
-    let waited = request(&world, &format!("{metadata}?wait=1"), &tag).await;
+    assert_eq!(request(&api, &metadata, "\"other\"").await.status, 200);
+    let waited = request(&api, &format!("{metadata}?wait=1"), &tag).await;
     assert_eq!(waited.status, 304, "nothing happened");
-    assert_eq!(world.get(&format!("{metadata}?wait=soon")).await.status, 400);
+    assert_eq!(api.get(&format!("{metadata}?wait=soon")).await.status, 400);
 
     let change = json!({"template": TEMPLATE, "parameters": {"word": "two"}});
     let url = format!("{metadata}?wait=60");
     let (changed, updated) =
-        tokio::join!(request(&world, &url, &tag), world.send("demo", "PUT", &path, Some(change)),);
+        tokio::join!(request(&api, &url, &tag), api.send("demo", "PUT", &path, Some(change)),);
     assert_eq!(updated.status, 202);
     assert_eq!(changed.json(), json!({"metadata": {"word": "two"}}));
     assert_ne!(changed.header("etag"), tag);
@@ -43,21 +43,20 @@ async fn a_tag_says_what_is_known() {
 
 #[tokio::test]
 async fn what_is_deployed_on_a_server_is_told_at_once() {
-    let world = World::new();
+    let api = TestApi::new();
     let path = "/demo/software_deployments/metadata/server-1";
-    let empty = world.get(path).await;
+    let empty = api.get(path).await;
     assert_eq!(empty.json(), json!({"metadata": []}));
     let tag = empty.header("etag").to_owned();
-    let made =
-        world.send("demo", "POST", "/demo/software_configs", Some(json!({"name": "c"}))).await;
+    let made = api.send("demo", "POST", "/demo/software_configs", Some(json!({"name": "c"}))).await;
     let config = made.json()["software_config"]["id"].clone();
     let body = json!({"config_id": config, "server_id": "server-1"});
     let url = format!("{path}?wait=60");
     let (one, another, stranger, _) = tokio::join!(
-        request(&world, &url, &tag),
-        request(&world, &url, &tag),
-        world.knowing("other", "/v1/other/software_deployments/metadata/server-1?wait=1", &tag),
-        world.send("demo", "POST", "/demo/software_deployments", Some(body)),
+        request(&api, &url, &tag),
+        request(&api, &url, &tag),
+        api.knowing("other", "/v1/other/software_deployments/metadata/server-1?wait=1", &tag),
+        api.send("demo", "POST", "/demo/software_deployments", Some(body)),
     );
     assert_eq!(one.json()["metadata"][0]["id"], config);
     assert_eq!(one.text, another.text);
@@ -66,20 +65,20 @@ async fn what_is_deployed_on_a_server_is_told_at_once() {
 
 #[tokio::test]
 async fn the_older_api_waits_for_those_who_ask_it_to() {
-    let world = World::new();
-    let path = world.create("s", TEMPLATE).await;
+    let api = TestApi::new();
+    let path = api.create("s", TEMPLATE).await;
     let query = "Action=DescribeStackResource&ContentType=JSON&StackName=s&LogicalResourceId=value";
     let detail = |reply: Reply| {
         reply.json()["DescribeStackResourceResponse"]["DescribeStackResourceResult"]["StackResourceDetail"].clone()
     };
-    let plain = detail(world.cfn("demo", query).await);
+    let plain = detail(api.cfn("demo", query).await);
     assert!(plain.get("MetadataTag").is_none(), "{plain}");
-    let first = detail(world.cfn("demo", &format!("{query}&Wait=0")).await);
+    let first = detail(api.cfn("demo", &format!("{query}&Wait=0")).await);
     assert_eq!(first["MetadataWait"], "60", "{first}");
     let tag = first["MetadataTag"].as_str().unwrap().replace('"', "%22");
     let change = json!({"template": TEMPLATE, "parameters": {"word": "two"}});
     let waiting = format!("{query}&Wait=60&Known={tag}");
     let (changed, _) =
-        tokio::join!(world.cfn("demo", &waiting), world.send("demo", "PUT", &path, Some(change)),);
+        tokio::join!(api.cfn("demo", &waiting), api.send("demo", "PUT", &path, Some(change)),);
     assert!(detail(changed)["Metadata"].to_string().contains("two"));
 }

@@ -1,6 +1,6 @@
-//! What operators see: the answers while a service cannot be reached, and the log of a stack that fails.
+//! The view of operators: the answers while a service cannot be reached, and the log of a stack that fails.
 
-use crate::world::World;
+use crate::test_api::TestApi;
 use async_trait::async_trait;
 use kiln_api::Options;
 use kiln_cloud::{Call, CallError, Credential, PendingDelegation, Reply, Transport, UserToken};
@@ -39,16 +39,16 @@ const NOTHING: &str = "heat_template_version: 2021-04-16";
 
 #[tokio::test]
 async fn a_stack_is_not_created_while_the_identity_service_cannot_be_reached() {
-    let world = World::on(Arc::new(Unreachable), Rules::default(), Options::default(), Vec::new());
+    let api = TestApi::on(Arc::new(Unreachable), Rules::default(), Options::default(), Vec::new());
     let body = json!({"stack_name": "a", "template": NOTHING});
-    let reply = world.send("demo", "POST", "/demo/stacks", Some(body)).await;
+    let reply = api.send("demo", "POST", "/demo/stacks", Some(body)).await;
     let error = &reply.json()["error"];
     assert_eq!((reply.status, error["type"].as_str()), (503, Some("HTTPServiceUnavailable")));
     let message = error["message"].as_str().unwrap_or_default();
     assert!(message.contains("connection refused"), "{message}");
     let template = "heat_template_version%3A%202021-04-16";
     let query = format!("Action=CreateStack&StackName=a&TemplateBody={template}");
-    let reply = world.cfn("demo", &query).await;
+    let reply = api.cfn("demo", &query).await;
     assert_eq!(reply.status, 503, "{reply:?}");
     assert!(reply.text.contains("<Code>ServiceUnavailable</Code>"), "{reply:?}");
 }
@@ -81,16 +81,16 @@ async fn the_log_of_a_stack_that_fails_has_the_cause_and_the_request_but_no_secr
     let subscriber =
         tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
     let _guard = tracing::subscriber::set_default(subscriber);
-    let world = World::new();
+    let api = TestApi::new();
     let body = json!({
         "stack_name": "failing", "template": FAILING, "parameters": {"pin": "hunter2"},
     });
-    let reply = world.send("demo", "POST", "/demo/stacks", Some(body)).await;
+    let reply = api.send("demo", "POST", "/demo/stacks", Some(body)).await;
     assert_eq!(reply.status, 201, "{reply:?}");
     let request = reply.header("x-openstack-request-id").to_owned();
     let path = reply.header("location").to_owned();
     let path = path.split_once("/v1").map(|(_, path)| path.to_owned()).expect("a path");
-    world.rest(&path).await;
+    api.rest(&path).await;
     let id = path.rsplit('/').next().expect("an id").to_owned();
     let text = String::from_utf8(log.0.lock().unwrap().clone()).expect("UTF-8");
     let failed: Vec<&str> = text.lines().filter(|it| it.contains("operation failed")).collect();

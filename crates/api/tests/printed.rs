@@ -1,6 +1,6 @@
 //! The order of members: clients print what they get in the order in which they get it.
 
-use crate::world::World;
+use crate::test_api::TestApi;
 use serde_json::{Value as Json, json};
 
 const TEMPLATE: &str = r#"
@@ -38,37 +38,37 @@ fn in_order(text: &str, names: &[&str]) {
 
 #[tokio::test]
 async fn stacks_resources_and_events_are_printed_as_ever() {
-    let world = World::new();
-    let path = world.create_with(body()).await;
-    let shown = world.get(&path).await.text;
+    let api = TestApi::new();
+    let path = api.create_with(body()).await;
+    let shown = api.get(&path).await.text;
     in_order(&shown, &["deletion_time", "notification_topics", "capabilities"]);
     in_order(&shown, &["disable_rollback", "timeout_mins", "stack_owner", "parent"]);
     in_order(&shown, &["parent", "stack_user_project_id", "tags"]);
-    let shown = world.get(&format!("{path}/resources/word")).await.text;
+    let shown = api.get(&format!("{path}/resources/word")).await.text;
     in_order(&shown, &["updated_time", "creation_time", "logical_resource_id", "resource_name"]);
     in_order(&shown, &["resource_name", "physical_resource_id", "resource_status"]);
     in_order(&shown, &["resource_type", "links", "required_by", "description", "attributes"]);
-    let shown = world.get(&format!("{path}/resources/word/events?limit=1")).await.text;
+    let shown = api.get(&format!("{path}/resources/word/events?limit=1")).await.text;
     in_order(&shown, &["id", "links", "event_time", "logical_resource_id", "resource_name"]);
     in_order(&shown, &["resource_name", "physical_resource_id", "resource_status"]);
 }
 
 #[tokio::test]
 async fn previews_and_documents_are_printed_as_ever() {
-    let world = World::new();
-    let shown = world.send("demo", "POST", "/demo/stacks/preview", Some(body())).await.text;
+    let api = TestApi::new();
+    let shown = api.send("demo", "POST", "/demo/stacks/preview", Some(body())).await.text;
     in_order(&shown, &["updated_time", "creation_time", "resource_name", "physical_resource_id"]);
     in_order(&shown, &["resource_type", "resource_identity", "stack_identity", "stack_name"]);
     in_order(&shown, &["required_by", "metadata", "attributes", "properties"]);
-    let path = world.create_with(body()).await;
+    let path = api.create_with(body()).await;
     let document = ["name", "id", "action", "environment", "resource_registry", "parameters"];
-    let exported = world.get(&format!("{path}/export")).await.text;
+    let exported = api.get(&format!("{path}/export")).await.text;
     in_order(&exported, &document);
     in_order(&exported, &["parameter_defaults", "event_sinks", "files", "status", "template"]);
     let taken = format!("{path}/snapshots");
-    let id = world.send("demo", "POST", &taken, Some(json!({}))).await.json()["id"].clone();
-    world.rest(&path).await;
-    let shown = world.get(&format!("{taken}/{}", id.as_str().unwrap())).await;
+    let id = api.send("demo", "POST", &taken, Some(json!({}))).await.json()["id"].clone();
+    api.rest(&path).await;
+    let shown = api.get(&format!("{taken}/{}", id.as_str().unwrap())).await;
     in_order(&shown.text, &document);
     let data = &shown.json()["snapshot"]["data"];
     assert_eq!((&data["action"], &data["status"]), (&json!("SNAPSHOT"), &json!("COMPLETE")));
@@ -77,9 +77,9 @@ async fn previews_and_documents_are_printed_as_ever() {
 
 #[tokio::test]
 async fn functions_are_listed_as_they_came_into_the_language() {
-    let world = World::new();
+    let api = TestApi::new();
     let path = "/demo/template_versions/heat_template_version.2021-04-16/functions";
-    let shown = world.get(&format!("{path}?with_condition_func=true")).await.json();
+    let shown = api.get(&format!("{path}?with_condition_func=true")).await.json();
     let names: Vec<&str> = shown["template_functions"]
         .as_array()
         .unwrap()
@@ -92,9 +92,9 @@ async fn functions_are_listed_as_they_came_into_the_language() {
 
 #[tokio::test]
 async fn a_type_has_its_show_attribute_in_the_template_made_of_it() {
-    let world = World::new();
+    let api = TestApi::new();
     let path = "/demo/resource_types/OS::Heat::RandomString/template?template_type=hot";
-    let shown = world.get(path).await;
+    let shown = api.get(path).await;
     let value = &shown.json()["outputs"]["show"]["value"];
     assert_eq!(*value, json!({"get_attr": ["RandomString", "show"]}));
     in_order(&shown.text, &["parameters", "outputs", "resources"]);
@@ -102,15 +102,15 @@ async fn a_type_has_its_show_attribute_in_the_template_made_of_it() {
 
 #[tokio::test]
 async fn validation_tells_what_nested_templates_ask_for() {
-    let world = World::new();
+    let api = TestApi::new();
     let mut request = body();
     request["environment"] = json!({"parameter_defaults": {"n": 9}});
     let path = "/demo/validate";
-    let shown = world.send("demo", "POST", path, Some(request.clone())).await;
+    let shown = api.send("demo", "POST", path, Some(request.clone())).await;
     assert_eq!(shown.json().get("NestedParameters"), None);
     in_order(&shown.text, &["resource_registry", "parameters", "parameter_defaults"]);
     let path = "/demo/validate?show_nested=true";
-    let shown = world.send("demo", "POST", path, Some(request)).await;
+    let shown = api.send("demo", "POST", path, Some(request)).await;
     in_order(&shown.text, &["Parameters", "NestedParameters", "Environment"]);
     let parameter = |value: Option<i64>| {
         let mut told = json!({

@@ -1,6 +1,6 @@
 //! Stacks that make others by way of the service: this very one.
 
-use crate::world::World;
+use crate::test_api::TestApi;
 use serde_json::{Value as Json, json};
 
 const OUTER: &str = r#"
@@ -28,37 +28,37 @@ fn body(context: &str, inner: &str) -> Json {
     json!({"stack_name": "s", "template": template, "files": {"inner.yaml": inner}})
 }
 
-async fn value(world: &World, path: &str) -> Json {
-    world.get(path).await.json()["stack"]["outputs"][0]["output_value"].clone()
+async fn value(api: &TestApi, path: &str) -> Json {
+    api.get(path).await.json()["stack"]["outputs"][0]["output_value"].clone()
 }
 
 #[tokio::test]
 async fn a_stack_makes_changes_and_removes_another() {
-    let world = World::new();
-    let path = world.create_with(body("", &INNER.replace("VALUE", "one"))).await;
-    assert_eq!(world.status(&path).await, "CREATE_COMPLETE", "{:?}", world.get(&path).await);
-    assert_eq!(value(&world, &path).await, "one");
-    let resource = world.get(&format!("{path}/resources/inner")).await.json();
+    let api = TestApi::new();
+    let path = api.create_with(body("", &INNER.replace("VALUE", "one"))).await;
+    assert_eq!(api.status(&path).await, "CREATE_COMPLETE", "{:?}", api.get(&path).await);
+    assert_eq!(value(&api, &path).await, "one");
+    let resource = api.get(&format!("{path}/resources/inner")).await.json();
     let id = resource["resource"]["physical_resource_id"].as_str().unwrap().to_owned();
-    let listed = world.get("/demo/stacks").await.json();
+    let listed = api.get("/demo/stacks").await.json();
     assert_eq!(listed["stacks"].as_array().unwrap().len(), 2);
 
     let changed = body("context: {region_name: here}", &INNER.replace("VALUE", "two"));
-    let reply = world.send("demo", "PUT", &path, Some(changed)).await;
+    let reply = api.send("demo", "PUT", &path, Some(changed)).await;
     assert_eq!(reply.status, 202, "{reply:?}");
-    world.rest(&path).await;
-    assert_eq!(world.status(&path).await, "UPDATE_COMPLETE", "{:?}", world.get(&path).await);
-    assert_eq!(value(&world, &path).await, "two");
+    api.rest(&path).await;
+    assert_eq!(api.status(&path).await, "UPDATE_COMPLETE", "{:?}", api.get(&path).await);
+    assert_eq!(value(&api, &path).await, "two");
 
-    assert_eq!(world.send("demo", "DELETE", &path, None).await.status, 204);
-    world.rest(&path).await;
-    let listed = world.get(&format!("/demo/stacks?show_deleted=true&id={id}")).await.json();
+    assert_eq!(api.send("demo", "DELETE", &path, None).await.status, 204);
+    api.rest(&path).await;
+    let listed = api.get(&format!("/demo/stacks?show_deleted=true&id={id}")).await.json();
     assert_eq!(listed["stacks"][0]["stack_status"], "DELETE_COMPLETE");
 }
 
 #[tokio::test]
 async fn what_cannot_be_made_elsewhere_is_refused_at_once() {
-    let world = World::new();
+    let api = TestApi::new();
     let good = INNER.replace("VALUE", "one");
     for (context, inner, message) in [
         (
@@ -86,7 +86,7 @@ async fn what_cannot_be_made_elsewhere_is_refused_at_once() {
              kept as secrets are not supported yet\"",
         ),
     ] {
-        let reply = world.send("demo", "POST", "/demo/stacks", Some(body(context, &inner))).await;
+        let reply = api.send("demo", "POST", "/demo/stacks", Some(body(context, &inner))).await;
         let error = reply.json()["error"].clone();
         assert_eq!((reply.status, error["message"].as_str()), (400, Some(message)), "{context}");
         assert_eq!(error["type"], "StackValidationFailed");
@@ -95,7 +95,7 @@ async fn what_cannot_be_made_elsewhere_is_refused_at_once() {
 
 #[tokio::test]
 async fn a_region_that_turns_out_late_to_be_another_fails_the_stack() {
-    let world = World::new();
+    let api = TestApi::new();
     let outer =
         OUTER.replace("CONTEXT", "context: {region_name: {get_attr: [where, value]}}").replace(
             "outputs:",
@@ -103,8 +103,8 @@ async fn a_region_that_turns_out_late_to_be_another_fails_the_stack() {
         );
     let inner = INNER.replace("VALUE", "one");
     let body = json!({"stack_name": "s", "template": outer, "files": {"inner.yaml": inner}});
-    let path = world.create_with(body).await;
-    let shown = world.get(&path).await.json();
+    let path = api.create_with(body).await;
+    let shown = api.get(&path).await.json();
     assert_eq!(shown["stack"]["stack_status"], "CREATE_FAILED");
     let reason = shown["stack"]["stack_status_reason"].as_str().unwrap();
     assert!(reason.contains("orchestration service in there region not found"), "{reason}");

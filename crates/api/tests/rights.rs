@@ -1,6 +1,6 @@
 //! No route forgets to ask whether the caller may.
 
-use crate::world::World;
+use crate::test_api::TestApi;
 use kiln_api::policy::defaults;
 use kiln_api::routes::{BodyNeed, ROUTES, Rule};
 use serde_json::json;
@@ -8,7 +8,7 @@ use serde_json::json;
 /// Every route with its rule, asked by people who may not.
 #[tokio::test]
 async fn nobody_passes_a_route_that_they_have_no_right_to() {
-    let world = World::new();
+    let api = TestApi::new();
     for route in ROUTES {
         let path = concrete(route.path);
         let body = match (route.body, route.path) {
@@ -16,7 +16,7 @@ async fn nobody_passes_a_route_that_they_have_no_right_to() {
             (BodyNeed::Object, _) => "{}",
             _ => "",
         };
-        let reply = world.raw("nobody", route.method, &path, body).await;
+        let reply = api.raw("nobody", route.method, &path, body).await;
         let said = reply.json()["error"]["message"].clone();
         assert_eq!(reply.status, 403, "{} {path}: {reply:?}", route.method);
         let said = said.as_str().unwrap_or_default();
@@ -25,11 +25,11 @@ async fn nobody_passes_a_route_that_they_have_no_right_to() {
             "{} {path}: {said}",
             route.method
         );
-        let unknown = world.raw("unknown", route.method, &path, body).await;
+        let unknown = api.raw("unknown", route.method, &path, body).await;
         assert_eq!(unknown.status, 401, "{} {path}", route.method);
         // Another project in the path is refused whatever the roles are.
         let foreign = path.replacen("/demo/", "/other/", 1);
-        let reply = world.raw("demo", route.method, &foreign, body).await;
+        let reply = api.raw("demo", route.method, &foreign, body).await;
         assert_eq!(reply.status, 403, "{} {foreign}: {reply:?}", route.method);
         assert_eq!(reply.json()["error"]["type"], "HTTPForbidden");
     }
@@ -72,7 +72,7 @@ fn every_route_of_the_reference_is_there() {
 /// A type that the caller may not use is refused wherever it comes from.
 #[tokio::test]
 async fn nested_templates_and_groups_are_no_way_around_the_rules_for_types() {
-    let world = World::new();
+    let api = TestApi::new();
     let refusal = "You are not authorized to use resource_types:OS::Nova::Flavor.";
     let flavor = "{type: OS::Nova::Flavor, properties: {ram: 1, vcpus: 1}}";
     let child = format!("heat_template_version: 2021-04-16\nresources: {{f: {flavor}}}\n");
@@ -96,12 +96,12 @@ async fn nested_templates_and_groups_are_no_way_around_the_rules_for_types() {
             "files": {"child.yaml": child},
             "environment": {"resource_registry": {"My::Thing": "OS::Nova::Flavor"}},
         });
-        let reply = world.send("demo", "POST", "/demo/stacks", Some(body)).await;
+        let reply = api.send("demo", "POST", "/demo/stacks", Some(body)).await;
         let told = match reply.status {
             201 => {
                 let path = reply.header("location").split_once("/v1").unwrap().1.to_owned();
-                world.rest(&path).await;
-                world.get(&path).await.text
+                api.rest(&path).await;
+                api.get(&path).await.text
             }
             _ => reply.text,
         };

@@ -1,5 +1,6 @@
 //! Tests of the front ends.
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test may fail")]
+#![allow(clippy::disallowed_methods, reason = "a test ends with its runtime, and so do its tasks")]
 
 mod auth;
 mod cfn;
@@ -16,7 +17,7 @@ mod remote;
 mod rights;
 mod software;
 mod stacks;
-mod world;
+mod test_api;
 
 /// A file of the record of the reference, where it is at hand.
 fn shared(file: &str) -> Option<std::path::PathBuf> {

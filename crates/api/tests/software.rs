@@ -1,46 +1,46 @@
 //! Software configurations and deployments.
 
-use crate::world::World;
+use crate::test_api::TestApi;
 use kiln_engine::service::Rules;
 use serde_json::{Value as Json, json};
 
-async fn send(world: &World, method: &str, path: &str, body: Json) -> (u16, Json) {
+async fn send(api: &TestApi, method: &str, path: &str, body: Json) -> (u16, Json) {
     let body = Some(body).filter(|body| !body.is_null());
-    let reply = world.send("demo", method, &format!("/demo/{path}"), body).await;
+    let reply = api.send("demo", method, &format!("/demo/{path}"), body).await;
     (reply.status, serde_json::from_str(&reply.text).unwrap_or_default())
 }
 
 #[tokio::test]
 async fn a_configuration_in_use_stays_and_that_is_not_the_servers_fault() {
-    let world = World::new();
-    let (_, made) = send(&world, "POST", "software_configs", json!({"name": "c"})).await;
+    let api = TestApi::new();
+    let (_, made) = send(&api, "POST", "software_configs", json!({"name": "c"})).await;
     let id = made["software_config"]["id"].as_str().unwrap().to_owned();
     let body = json!({"config_id": id, "server_id": "s"});
-    let (_, made) = send(&world, "POST", "software_deployments", body).await;
+    let (_, made) = send(&api, "POST", "software_deployments", body).await;
     let config = format!("software_configs/{id}");
-    let (status, refusal) = send(&world, "DELETE", &config, Json::Null).await;
+    let (status, refusal) = send(&api, "DELETE", &config, Json::Null).await;
     assert_eq!((status, &refusal["error"]["type"]), (400, &json!("InvalidRestrictedAction")));
     let deployment = made["software_deployment"]["id"].as_str().unwrap();
     let deployment = format!("software_deployments/{deployment}");
-    assert_eq!(send(&world, "DELETE", &deployment, Json::Null).await.0, 204);
-    assert_eq!(send(&world, "DELETE", &config, Json::Null).await.0, 204);
+    assert_eq!(send(&api, "DELETE", &deployment, Json::Null).await.0, 204);
+    assert_eq!(send(&api, "DELETE", &config, Json::Null).await.0, 204);
 }
 
 #[tokio::test]
 async fn what_is_no_text_or_no_map_is_refused() {
-    let world = World::new();
+    let api = TestApi::new();
     for part in ["name", "group"] {
-        let (status, _) = send(&world, "POST", "software_configs", json!({part: [1]})).await;
+        let (status, _) = send(&api, "POST", "software_configs", json!({part: [1]})).await;
         assert_eq!(status, 400, "{part}");
     }
-    let (_, made) = send(&world, "POST", "software_deployments", json!({"server_id": "s"})).await;
+    let (_, made) = send(&api, "POST", "software_deployments", json!({"server_id": "s"})).await;
     let id = made["software_deployment"]["id"].as_str().unwrap();
     for part in ["input_values", "output_values", "action", "status", "status_reason"] {
         let body = json!({"server_id": "s", part: [1]});
-        let (status, _) = send(&world, "POST", "software_deployments", body).await;
+        let (status, _) = send(&api, "POST", "software_deployments", body).await;
         assert_eq!(status, 400, "{part}");
         let path = format!("software_deployments/{id}");
-        let (status, _) = send(&world, "PUT", &path, json!({part: [1]})).await;
+        let (status, _) = send(&api, "PUT", &path, json!({part: [1]})).await;
         assert_eq!(status, 400, "{part}");
     }
 }
@@ -56,51 +56,51 @@ resources:
 
 #[tokio::test]
 async fn configurations_of_resources_are_among_all_others_while_there_are_such_resources() {
-    let world = World::new();
-    let path = world.create("s", CONFIGS).await;
-    assert_eq!(world.status(&path).await, "CREATE_COMPLETE");
-    let (_, listed) = send(&world, "GET", "software_configs", Json::Null).await;
+    let api = TestApi::new();
+    let path = api.create("s", CONFIGS).await;
+    assert_eq!(api.status(&path).await, "CREATE_COMPLETE");
+    let (_, listed) = send(&api, "GET", "software_configs", Json::Null).await;
     let listed = listed["software_configs"].as_array().unwrap().clone();
     let names: Vec<&str> = listed.iter().filter_map(|it| it["name"].as_str()).collect();
     assert_eq!(names.len(), 2);
     assert!(names.iter().any(|name| name.starts_with("s-open-")), "{names:?}");
 
-    let resource = world.get(&format!("{path}/resources/open")).await.json();
+    let resource = api.get(&format!("{path}/resources/open")).await.json();
     let id = resource["resource"]["physical_resource_id"].as_str().unwrap().to_owned();
-    let (_, shown) = send(&world, "GET", &format!("software_configs/{id}"), Json::Null).await;
+    let (_, shown) = send(&api, "GET", &format!("software_configs/{id}"), Json::Null).await;
     assert_eq!(shown["software_config"]["config"], "echo open");
     assert_eq!(shown["software_config"]["group"], "script");
-    let message = world.get(&format!("{path}/resources/message")).await.json();
+    let message = api.get(&format!("{path}/resources/message")).await.json();
     let message = message["resource"]["attributes"]["config"].as_str().unwrap().to_owned();
     assert!(message.contains("echo open"), "{message}");
 
-    // Somebody may be quicker than the stack.
-    assert_eq!(send(&world, "DELETE", &format!("software_configs/{id}"), Json::Null).await.0, 204);
-    assert_eq!(world.send("demo", "DELETE", &path, None).await.status, 204);
-    world.rest(&path).await;
-    let (_, left) = send(&world, "GET", "software_configs", Json::Null).await;
+    // A user may delete the configuration before the stack does.
+    assert_eq!(send(&api, "DELETE", &format!("software_configs/{id}"), Json::Null).await.0, 204);
+    assert_eq!(api.send("demo", "DELETE", &path, None).await.status, 204);
+    api.rest(&path).await;
+    let (_, left) = send(&api, "GET", "software_configs", Json::Null).await;
     assert_eq!(left["software_configs"], json!([]));
 }
 
 #[tokio::test]
 async fn configurations_of_an_abandoned_stack_stay() {
-    let world = World::new();
-    let path = world.create("s", CONFIGS).await;
-    assert_eq!(world.send("demo", "DELETE", &format!("{path}/abandon"), None).await.status, 200);
-    world.rest(&path).await;
-    let (_, left) = send(&world, "GET", "software_configs", Json::Null).await;
+    let api = TestApi::new();
+    let path = api.create("s", CONFIGS).await;
+    assert_eq!(api.send("demo", "DELETE", &format!("{path}/abandon"), None).await.status, 200);
+    api.rest(&path).await;
+    let (_, left) = send(&api, "GET", "software_configs", Json::Null).await;
     assert_eq!(left["software_configs"].as_array().unwrap().len(), 2);
 }
 
 #[tokio::test]
 async fn configurations_of_resources_count_for_the_quota() {
-    let world = World::with(Rules { max_configs: Some(1), ..Rules::default() });
-    let path = world.create("s", CONFIGS).await;
-    let shown = world.get(&path).await.json();
+    let api = TestApi::with(Rules { max_configs: Some(1), ..Rules::default() });
+    let path = api.create("s", CONFIGS).await;
+    let shown = api.get(&path).await.json();
     let reason = shown["stack"]["stack_status_reason"].as_str().unwrap().to_owned();
     let limit = "You have reached the maximum software configs per tenant, 1.";
     assert!(reason.contains(limit), "{reason}");
-    let (_, left) = send(&world, "GET", "software_configs", Json::Null).await;
+    let (_, left) = send(&api, "GET", "software_configs", Json::Null).await;
     assert_eq!(left["software_configs"].as_array().unwrap().len(), 1);
 }
 
@@ -116,16 +116,16 @@ resources:
 
 #[tokio::test]
 async fn a_signal_to_a_deployment_that_is_not_there_yet_is_refused_and_not_lost() {
-    let world = World::new();
+    let api = TestApi::new();
     let body = json!({"stack_name": "later", "template": LATER});
-    let made = world.send("demo", "POST", "/demo/stacks", Some(body)).await;
+    let made = api.send("demo", "POST", "/demo/stacks", Some(body)).await;
     let path = made.header("location").split_once("/v1").expect("a path").1.to_owned();
     for (name, kind, message) in [
         ("deployment", "ResourceNotAvailable", "The Resource (deployment) is not available."),
         ("other", "ResourceNotFound", "The Resource (other) could not be found in Stack later."),
     ] {
         let url = format!("{path}/resources/{name}/signal");
-        let told = world.send("demo", "POST", &url, Some(json!({"deploy_status_code": 0}))).await;
+        let told = api.send("demo", "POST", &url, Some(json!({"deploy_status_code": 0}))).await;
         let error = told.json()["error"].clone();
         assert_eq!((told.status, &error["type"]), (404, &json!(kind)), "{told:?}");
         assert_eq!(error["message"], message);
@@ -134,7 +134,7 @@ async fn a_signal_to_a_deployment_that_is_not_there_yet_is_refused_and_not_lost(
         let arn = format!("arn%3Aopenstack%3Aheat%3A%3Ademo%3Astacks/later/{id}/resources/{name}");
         let url = format!("/v1/signal/{arn}?AWSAccessKeyId=demo&Signature=good");
         let request = axum::http::Request::post(url).body(axum::body::Body::from("{}"));
-        let told = world.cfn_raw(request.expect("a request")).await;
+        let told = api.cfn_raw(request.expect("a request")).await;
         assert_eq!(told.status, 400, "{told:?}");
         assert!(told.text.contains(message), "{told:?}");
     }

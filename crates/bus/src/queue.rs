@@ -82,6 +82,7 @@ impl Queue {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "a test ends with its runtime, and so do its tasks")]
 mod tests {
     use super::*;
     use kiln_engine::ids::StackId;

@@ -31,6 +31,7 @@ pub struct Bus {
 
 impl Bus {
     /// Starts the background task.
+    #[allow(clippy::disallowed_methods, reason = "the bus owns its only task, which `close` ends")]
     pub fn start(config: BusConfig) -> Bus {
         let config = Arc::new(config);
         let queue = Arc::new(Queue::new(config.capacity));

@@ -5,8 +5,9 @@
 
 use crate::Service;
 use crate::metrics::Waiting;
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// How many calls to one service may be in flight by default.
@@ -50,7 +51,7 @@ impl CallLimits {
             Lane::Shared => self.max_calls.div_ceil(10),
         };
         let semaphore = {
-            let mut permits = self.permits.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut permits = self.permits.lock();
             let new = || Arc::new(Semaphore::new(count));
             permits.entry((service, lane)).or_insert_with(new).clone()
         };

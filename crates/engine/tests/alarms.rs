@@ -58,25 +58,23 @@ impl Transport for Nowhere {
     }
 }
 
-const TEMPLATE: &str = r"
+const TEMPLATE: &str = concat!(
+    "
 heat_template_version: 2021-04-16
 resources:
   group:
     type: OS::Heat::AutoScalingGroup
     properties: {min_size: 1, max_size: 4, resource: {type: OS::Heat::RandomString}}
-  up:
-    type: OS::Heat::ScalingPolicy
-    properties:
-      adjustment_type: change_in_capacity
-      scaling_adjustment: 1
-      auto_scaling_group_id: {get_resource: group}
-  down:
+",
+    include_str!("../../../tests/samples/scaling_policy.yaml"),
+    "  down:
     type: OS::Heat::ScalingPolicy
     properties:
       adjustment_type: change_in_capacity
       scaling_adjustment: -1
       auto_scaling_group_id: {get_resource: group}
-";
+",
+);
 
 struct Site {
     store: Arc<MemoryStore>,

@@ -6,8 +6,8 @@ use crate::simulation::world::World;
 use kiln_engine::machine::{Command, Settings};
 use kiln_template::value::Value;
 
-#[test]
-fn an_export_has_every_stack_and_every_object() {
+/// Creates a stack with a resource and a nested stack; returns its plan and its export.
+fn create_and_export() -> (Plan, World, Value) {
     let planned = |name: &str, is_nested| Planned {
         name: name.into(),
         value: "x".into(),
@@ -21,6 +21,12 @@ fn an_export_has_every_stack_and_every_object() {
     world.create(recipe, Settings::default());
     world.run();
     let export = world.tree().unwrap().export();
+    (plan, world, export)
+}
+
+#[test]
+fn an_export_has_every_stack_and_every_object() {
+    let (_, world, export) = create_and_export();
     let part = |value: &Value, path: &[&str]| {
         let mut at = value.clone();
         for key in path {
@@ -38,19 +44,7 @@ fn an_export_has_every_stack_and_every_object() {
 
 #[test]
 fn what_one_stack_leaves_another_adopts() {
-    let planned = |name: &str, is_nested| Planned {
-        name: name.into(),
-        value: "x".into(),
-        size: 1,
-        needs: Vec::new(),
-        kind: Kind::of(is_nested),
-    };
-    let plan = Plan { resources: vec![planned("a", false), planned("n", true)] };
-    let mut world = World::new(3);
-    let recipe = wish(&mut world.rng, &plan);
-    world.create(recipe, Settings::default());
-    world.run();
-    let export = world.tree().unwrap().export();
+    let (plan, mut world, export) = create_and_export();
     let things = world.cloud.things.clone();
     world.command_at(world.now, Command::Abandon);
     world.run();

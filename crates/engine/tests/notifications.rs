@@ -173,20 +173,17 @@ fn template(text: &str) -> StackRequest {
     StackRequest { template: TemplateSource::Text(text.into()), ..StackRequest::default() }
 }
 
-const SCALING: &str = r"
+const SCALING: &str = concat!(
+    "
 heat_template_version: 2021-04-16
 description: a group
 resources:
   group:
     type: OS::Heat::AutoScalingGroup
     properties: {min_size: 1, max_size: 2, resource: {type: OS::Heat::RandomString}}
-  up:
-    type: OS::Heat::ScalingPolicy
-    properties:
-      adjustment_type: change_in_capacity
-      scaling_adjustment: 1
-      auto_scaling_group_id: {get_resource: group}
-";
+",
+    include_str!("../../../tests/samples/scaling_policy.yaml"),
+);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_life_with_a_nested_stack_and_a_group_that_grows() {

@@ -1,7 +1,7 @@
-//! Logging in: which cloud, as whom, and what nobody gets to see.
+//! Logging in: the cloud, the user, and the secrets that no output shows.
 
-use crate::client_fake::{Asked, Fake, Told, ok, refused, run, told, with};
-use crate::place::{Place, Run};
+use crate::client_fake::{Answer, Asked, Fake, ok, refused, run, told, with};
+use crate::test_directory::{Run, TestDirectory};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ pub(crate) const PASSWORD: &str = "hunter2";
 const TOKEN: &str = "gAAAA-token";
 
 /// A cloud with an identity service and an orchestration service in two regions.
-pub(crate) fn cloud(heat: impl Fn(&Asked) -> Option<Told> + Send + 'static) -> Fake {
+pub(crate) fn cloud(heat: impl Fn(&Asked) -> Option<Answer> + Send + 'static) -> Fake {
     let port = Arc::new(AtomicUsize::new(0));
     let inner = port.clone();
     let fake = Fake::new(move |asked| match (&*asked.method, &*asked.path) {
@@ -45,7 +45,7 @@ fn fake_port(fake: &Fake) -> usize {
     fake.url("").rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port")
 }
 
-fn empty(_: &Asked) -> Option<Told> {
+fn empty(_: &Asked) -> Option<Answer> {
     ok(json!({"stacks": []}))
 }
 
@@ -57,9 +57,9 @@ fn list(cloud: &Fake, variables: &[(&str, &str)], more: &[&str]) -> Run {
         ("OS_PASSWORD", PASSWORD),
         ("OS_PROJECT_NAME", "shop"),
     ];
-    let place = Place::with(&[]);
+    let directory = TestDirectory::with(&[]);
     run(
-        &place,
+        &directory,
         &[&["stack", "list", "-f", "json"][..], more].concat(),
         &[&usual[..], variables].concat(),
     )
@@ -112,18 +112,18 @@ fn what_is_missing_or_wrong_is_told_with_a_next_step() {
         "The catalogue has no public endpoint for orchestration in region nowhere.\n\
          Check OS_REGION_NAME and OS_INTERFACE; the catalogue has the service for others.\n"
     );
-    let place = Place::with(&[]);
-    let run = crate::client_fake::run(&place, &["stack", "list"], &[]);
+    let directory = TestDirectory::with(&[]);
+    let run = crate::client_fake::run(&directory, &["stack", "list"], &[]);
     assert_eq!((run.status, run.err.lines().next()), (1, Some("No cloud is selected.")));
     let run = crate::client_fake::run(
-        &place,
+        &directory,
         &["stack", "list"],
         &[("OS_AUTH_URL", "http://127.0.0.1:9/v3")],
     );
     assert_eq!(run.err.lines().next(), Some("The user is missing."));
     let refused =
         [("OS_AUTH_URL", "http://127.0.0.1:9/v3"), ("OS_USERNAME", "u"), ("OS_PASSWORD", PASSWORD)];
-    let run = crate::client_fake::run(&place, &["stack", "list"], &refused);
+    let run = crate::client_fake::run(&directory, &["stack", "list"], &refused);
     let told = "Unable to establish connection to http://127.0.0.1:9/v3/auth/tokens: ";
     assert!(run.status == 1 && run.err.starts_with(told), "{}", run.err);
 }
@@ -138,12 +138,14 @@ fn clouds_are_read_from_files() {
         cloud.url("/direct"),
     );
     let secure = format!("clouds:\n  mine:\n    auth: {{password: {PASSWORD}}}\n");
-    let place =
-        Place::with(&[("clouds.yaml", &clouds), ("home/.config/openstack/secure.yaml", &secure)]);
-    let home = place.path().join("home");
+    let directory = TestDirectory::with(&[
+        ("clouds.yaml", &clouds),
+        ("home/.config/openstack/secure.yaml", &secure),
+    ]);
+    let home = directory.path().join("home");
     let home = home.to_str().expect("a path");
     let at = |arguments: &[&str], cloud: &str| {
-        run(&place, arguments, &[("HOME", home), ("OS_CLOUD", cloud)])
+        run(&directory, arguments, &[("HOME", home), ("OS_CLOUD", cloud)])
     };
     let listed = at(&["stack", "list", "-f", "value"], "mine");
     assert_eq!((listed.status, &*listed.err), (0, ""));
@@ -159,7 +161,7 @@ fn clouds_are_read_from_files() {
         "{}",
         unknown.err
     );
-    let none = run(&place, &["stack", "list"], &[("HOME", home)]);
+    let none = run(&directory, &["stack", "list"], &[("HOME", home)]);
     assert_eq!(
         none.err,
         "No cloud is selected.\nChoose one with OS_CLOUD or --os-cloud: mine, other\n"
@@ -214,9 +216,9 @@ fn no_secret_is_ever_told() {
 fn a_token_and_an_endpoint_are_enough() {
     let cloud = cloud(empty);
     let endpoint = cloud.url("/v1");
-    let place = Place::with(&[]);
+    let directory = TestDirectory::with(&[]);
     let variables = [("OS_TOKEN", "abc"), ("OS_ENDPOINT", &*endpoint), ("OS_PROJECT_ID", "77")];
-    assert_eq!(run(&place, &["stack", "list"], &variables).status, 0);
+    assert_eq!(run(&directory, &["stack", "list"], &variables).status, 0);
     let asked = &cloud.asked()[0];
     assert_eq!(
         (asked.line(), asked.header("x-auth-token")),
@@ -231,7 +233,7 @@ fn a_token_and_an_endpoint_are_enough() {
     .map(|(name, value)| (name, value.to_owned()));
     let credential: Vec<(&str, &str)> =
         credential.iter().map(|(name, value)| (*name, &**value)).collect();
-    assert_eq!(run(&place, &["stack", "list"], &credential).status, 0);
+    assert_eq!(run(&directory, &["stack", "list"], &credential).status, 0);
     let auth: Value = cloud.asked()[1].body["auth"].clone();
     let proof = json!({"id": "i", "secret": "s"});
     assert_eq!(

@@ -1,7 +1,7 @@
 //! The program under its classic name: other words and other looks for the same.
 
-use crate::client_fake::{Asked, Fake, Told, found, nothing, ok, refused, told};
-use crate::place::{Place, Run};
+use crate::client_fake::{Answer, Asked, Fake, found, nothing, ok, refused, told};
+use crate::test_directory::{Run, TestDirectory};
 use serde_json::{Value, json};
 
 fn stack(name: &str, created: &str) -> Value {
@@ -12,7 +12,7 @@ fn stack(name: &str, created: &str) -> Value {
     })
 }
 
-fn web(asked: &Asked) -> Option<Told> {
+fn web(asked: &Asked) -> Option<Answer> {
     match (&*asked.method, &*asked.path) {
         ("GET", "/stacks") => {
             ok(json!({"stacks": [stack("web", "2026-02"), stack("old", "2026-01")]}))
@@ -44,9 +44,9 @@ fn web(asked: &Asked) -> Option<Told> {
 }
 
 /// Runs a classic command; gives its output, its errors after the warning, and its status.
-fn run(heat: &Fake, place: &Place, command: &str) -> Run {
+fn run(heat: &Fake, directory: &TestDirectory, command: &str) -> Run {
     let words: Vec<&str> = command.split_whitespace().collect();
-    let mut run = heat.run_classic(place, &words);
+    let mut run = heat.run_classic(directory, &words);
     let warning = run.err.lines().next().unwrap_or_default().to_owned();
     let start =
         format!("WARNING (shell) \"heat {}\" is deprecated, please use \"openstack ", words[0]);
@@ -66,11 +66,11 @@ const LIST: &str = "\
 
 #[test]
 fn stacks_are_listed_and_shown() {
-    let (place, heat) = (Place::with(&[]), Fake::heat(web));
-    assert_eq!(run(&heat, &place, "stack-list").out, LIST);
+    let (directory, heat) = (TestDirectory::with(&[]), Fake::heat(web));
+    assert_eq!(run(&heat, &directory, "stack-list").out, LIST);
     run(
         &heat,
-        &place,
+        &directory,
         "stack-list -s -n -f status=COMPLETE;name=x -k stack_name;stack_status -d asc --not-tags-any a -l 2",
     );
     assert_eq!(
@@ -79,7 +79,7 @@ fn stacks_are_listed_and_shown() {
          &sort_keys=stack_name&sort_keys=stack_status&limit=2"
     );
     assert_eq!(
-        run(&heat, &place, "stack-show web").out,
+        run(&heat, &directory, "stack-show web").out,
         "\
 +---------------+------------------------------------------------+
 | Property      | Value                                          |
@@ -100,29 +100,30 @@ fn stacks_are_listed_and_shown() {
 +---------------+------------------------------------------------+
 "
     );
-    let sorted = run(&heat, &place, "stack-list -k bogus");
+    let sorted = run(&heat, &directory, "stack-list -k bogus");
     assert_eq!(sorted.status, 1);
     assert!(
         sorted
             .err
             .starts_with("Sorting key 'bogus' not one of the supported keys: ['stack_name', ")
     );
-    let gone = run(&heat, &place, "stack-show nosuch");
+    let gone = run(&heat, &directory, "stack-show nosuch");
     assert_eq!((gone.status, &*gone.err), (1, "Stack not found: nosuch\n"));
 }
 
 #[test]
 fn stacks_are_made_changed_and_deleted() {
-    let place = Place::with(&[("t.yaml", "heat_template_version: 2021-04-16\n"), ("f", "text")]);
+    let directory =
+        TestDirectory::with(&[("t.yaml", "heat_template_version: 2021-04-16\n"), ("f", "text")]);
     let heat = Fake::heat(web);
     assert_eq!(
-        run(&heat, &place, "stack-create -f t.yaml -P a=1;b=2 -Pf c=f -r -c 7 web").out,
+        run(&heat, &directory, "stack-create -f t.yaml -P a=1;b=2 -Pf c=f -r -c 7 web").out,
         LIST
     );
     let body = &heat.asked()[0].body;
     assert_eq!(body["parameters"], json!({"a": "1", "b": "2", "c": "text"}));
     assert_eq!((&body["disable_rollback"], &body["timeout_mins"]), (&json!(false), &json!(7)));
-    let polled = run(&heat, &place, "stack-create -f t.yaml --poll 0.01 web");
+    let polled = run(&heat, &directory, "stack-create -f t.yaml --poll 0.01 web");
     assert_eq!(polled.out.matches("| Property ").count(), 2, "{}", polled.out);
     assert!(
         polled.out.contains("2026-01-31 12:00:00Z e [web]: CREATE_COMPLETE  done\n"),
@@ -130,20 +131,20 @@ fn stacks_are_made_changed_and_deleted() {
         polled.out
     );
     assert!(polled.out.ends_with("\n Stack web CREATE_COMPLETE \n\n"), "{}", polled.out);
-    assert_eq!(run(&heat, &place, "stack-update -x --rollback off -c a web").out, LIST);
+    assert_eq!(run(&heat, &directory, "stack-update -x --rollback off -c a web").out, LIST);
     let patch = heat.asked().into_iter().find(|asked| asked.method == "PATCH").expect("a change");
     assert_eq!(
         (&patch.body["disable_rollback"], &patch.body["clear_parameters"]),
         (&json!(true), &json!(["a"]))
     );
-    assert_eq!(run(&heat, &place, "action-suspend web").out, LIST);
-    let deleted = run(&heat, &place, "stack-delete web nosuch");
+    assert_eq!(run(&heat, &directory, "action-suspend web").out, LIST);
+    let deleted = run(&heat, &directory, "stack-delete web nosuch");
     assert_eq!(
         deleted.out,
         "Request to delete stack web has been accepted.\nERROR: The Stack (nosuch) could not be found.\n"
     );
     assert_eq!((deleted.status, &*deleted.err), (1, "Unable to delete 1 of the 2 stacks.\n"));
-    let none = run(&heat, &place, "stack-create web");
+    let none = run(&heat, &directory, "stack-create web");
     assert!(
         none.err.starts_with("Need to specify exactly one of [--template-file,"),
         "{}",
@@ -153,31 +154,31 @@ fn stacks_are_made_changed_and_deleted() {
 
 #[test]
 fn what_is_inside_is_shown() {
-    let (place, heat) = (Place::with(&[]), Fake::heat(web));
+    let (directory, heat) = (TestDirectory::with(&[]), Fake::heat(web));
     // Blanks at the ends of lines are as they have always been.
     let value = "{\n  \"a\": [\n    1, \n    \"é\"\n  ], \n  \"b\": null\n}\n";
-    assert_eq!(run(&heat, &place, "output-show web m").out, value);
-    let names = run(&heat, &place, "resource-list web").out;
+    assert_eq!(run(&heat, &directory, "output-show web m").out, value);
+    let names = run(&heat, &directory, "resource-list web").out;
     let rows: Vec<&str> =
         names.lines().skip(3).filter_map(|line| line.split_whitespace().nth(1)).collect();
     assert_eq!(rows, ["z", "a", "b"], "{names}");
     assert_eq!(
-        run(&heat, &place, "event-list -F log web").out,
+        run(&heat, &directory, "event-list -F log web").out,
         "2026-01-31 12:00:00Z e [web]: CREATE_COMPLETE  done\n"
     );
     assert_eq!(
-        run(&heat, &place, "template-show web").out,
+        run(&heat, &directory, "template-show web").out,
         "a:\n- 1\nheat_template_version: '2021-04-16'\n\n"
     );
-    let depth = run(&heat, &place, "event-list -n x web");
+    let depth = run(&heat, &directory, "event-list -n x web");
     assert_eq!((depth.status, &*depth.err), (1, "--nested-depth invalid value x\n"));
 }
 
 #[test]
 fn help_is_there_without_a_cloud() {
-    let place = Place::with(&[]);
+    let directory = TestDirectory::with(&[]);
     let heat = Fake::heat(|_| None);
-    let help = |arguments: &[&str]| heat.run_classic(&place, arguments);
+    let help = |arguments: &[&str]| heat.run_classic(&directory, arguments);
     for arguments in [&[][..], &["help"], &["-h"]] {
         let run = help(arguments);
         assert_eq!((run.status, &*run.err), (0, ""), "{arguments:?}");

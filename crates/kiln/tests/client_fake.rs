@@ -1,6 +1,6 @@
 //! A cloud of one thread: it answers over HTTP what a test wants it to, and notes what it was asked.
 
-use crate::place::{Place, Run};
+use crate::test_directory::{Run, TestDirectory};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -36,46 +36,46 @@ impl Asked {
 }
 
 /// An answer; without one the connection is closed.
-pub(crate) struct Told {
+pub(crate) struct Answer {
     status: u16,
     headers: Vec<(&'static str, String)>,
     body: String,
 }
 
-impl Told {
+impl Answer {
     /// The same with a body that is no JSON.
-    pub(crate) fn with_body(self, body: &str) -> Told {
-        Told { body: body.to_owned(), ..self }
+    pub(crate) fn with_body(self, body: &str) -> Answer {
+        Answer { body: body.to_owned(), ..self }
     }
 }
 
-pub(crate) fn ok(body: Value) -> Option<Told> {
+pub(crate) fn ok(body: Value) -> Option<Answer> {
     told(200, body)
 }
 
-pub(crate) fn told(status: u16, body: Value) -> Option<Told> {
-    Some(Told { status, headers: Vec::new(), body: body.to_string() })
+pub(crate) fn told(status: u16, body: Value) -> Option<Answer> {
+    Some(Answer { status, headers: Vec::new(), body: body.to_string() })
 }
 
-pub(crate) fn nothing(status: u16) -> Option<Told> {
-    Some(Told { status, headers: Vec::new(), body: String::new() })
+pub(crate) fn nothing(status: u16) -> Option<Answer> {
+    Some(Answer { status, headers: Vec::new(), body: String::new() })
 }
 
 /// Points elsewhere.
-pub(crate) fn found(location: &str) -> Option<Told> {
+pub(crate) fn found(location: &str) -> Option<Answer> {
     let headers = vec![("location", location.to_owned())];
-    Some(Told { status: 302, headers, body: r#"{"code": "302 Found"}"#.into() })
+    Some(Answer { status: 302, headers, body: r#"{"code": "302 Found"}"#.into() })
 }
 
 /// A refusal as the service words it.
-pub(crate) fn refused(status: u16, kind: &str, message: &str) -> Option<Told> {
+pub(crate) fn refused(status: u16, kind: &str, message: &str) -> Option<Answer> {
     let error = json!({"type": kind, "message": message, "traceback": null});
     let body = json!({"code": status, "title": "Refused", "explanation": "x", "error": error});
     with(told(status, body), "x-openstack-request-id", "req-1")
 }
 
 /// An answer with a header more.
-pub(crate) fn with(told: Option<Told>, name: &'static str, value: &str) -> Option<Told> {
+pub(crate) fn with(told: Option<Answer>, name: &'static str, value: &str) -> Option<Answer> {
     told.map(|mut told| {
         told.headers.push((name, value.to_owned()));
         told
@@ -92,7 +92,7 @@ pub(crate) struct Fake {
 
 impl Fake {
     /// A cloud that answers as this function does.
-    pub(crate) fn new(answer: impl Fn(&Asked) -> Option<Told> + Send + 'static) -> Fake {
+    pub(crate) fn new(answer: impl Fn(&Asked) -> Option<Answer> + Send + 'static) -> Fake {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
         let (asked, is_over) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicBool::new(false)));
@@ -110,14 +110,14 @@ impl Fake {
     }
 
     /// An orchestration service: paths begin after the project.
-    pub(crate) fn heat(answer: impl Fn(&Asked) -> Option<Told> + Send + 'static) -> Fake {
+    pub(crate) fn heat(answer: impl Fn(&Asked) -> Option<Answer> + Send + 'static) -> Fake {
         Fake::new(move |asked| match asked.path.strip_prefix("/v1/p") {
             Some(path) => answer(&Asked { path: path.to_owned(), ..asked.clone() }),
             None => refused(404, "NotFound", "not this path"),
         })
     }
 
-    /// Where something of the cloud is.
+    /// The URL of a path of the cloud.
     pub(crate) fn url(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
@@ -127,21 +127,21 @@ impl Fake {
         self.asked.lock().expect("notes").clone()
     }
 
-    /// What was asked so far, a line each, after the project.
+    /// The requests so far, a line each, without the project.
     pub(crate) fn lines(&self) -> Vec<String> {
         self.asked().iter().map(|asked| asked.line().replacen("/v1/p", "", 1)).collect()
     }
 
     /// Runs the program on this service without logging in.
-    pub(crate) fn run(&self, place: &Place, arguments: &[&str]) -> Run {
+    pub(crate) fn run(&self, directory: &TestDirectory, arguments: &[&str]) -> Run {
         let endpoint = self.url("/v1/p");
-        run(place, arguments, &[("OS_AUTH_TYPE", "none"), ("OS_ENDPOINT", &endpoint)])
+        run(directory, arguments, &[("OS_AUTH_TYPE", "none"), ("OS_ENDPOINT", &endpoint)])
     }
 
     /// Runs the program under its classic name on this service without logging in.
-    pub(crate) fn run_classic(&self, place: &Place, arguments: &[&str]) -> Run {
+    pub(crate) fn run_classic(&self, directory: &TestDirectory, arguments: &[&str]) -> Run {
         use std::os::unix::process::CommandExt;
-        let mut command = place.command(arguments);
+        let mut command = directory.command(arguments);
         command.arg0("/usr/bin/heat");
         command.env("OS_AUTH_TYPE", "none").env("OS_ENDPOINT", self.url("/v1/p"));
         Run::from(command.output().expect("an end"))
@@ -149,8 +149,12 @@ impl Fake {
 }
 
 /// Runs the program with variables.
-pub(crate) fn run(place: &Place, arguments: &[&str], variables: &[(&str, &str)]) -> Run {
-    let mut command = place.command(arguments);
+pub(crate) fn run(
+    directory: &TestDirectory,
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+) -> Run {
+    let mut command = directory.command(arguments);
     command.stdin(std::process::Stdio::null());
     Run::from(command.envs(variables.iter().copied()).output().expect("an end"))
 }
@@ -168,7 +172,7 @@ impl Drop for Fake {
 
 fn serve(
     stream: TcpStream,
-    answer: &dyn Fn(&Asked) -> Option<Told>,
+    answer: &dyn Fn(&Asked) -> Option<Answer>,
     notes: &Mutex<Vec<Asked>>,
 ) -> std::io::Result<()> {
     let mut reader = BufReader::new(&stream);
@@ -200,7 +204,7 @@ fn serve(
     let asked = Asked { method, path, query, headers, body };
     let told = answer(&asked);
     notes.lock().expect("notes").push(asked);
-    let Some(Told { status, headers, body }) = told else { return Ok(()) };
+    let Some(Answer { status, headers, body }) = told else { return Ok(()) };
     let mut out = format!("HTTP/1.1 {status} X\r\nconnection: close\r\n");
     out += &format!("content-length: {}\r\n", body.len());
     if headers.iter().all(|(name, _)| *name != "content-type") {

@@ -1,11 +1,11 @@
-//! What is inside a stack: events, hooks, outputs, resources, snapshots, failures.
+//! The client commands for the contents of a stack: events, hooks, outputs, resources, snapshots, failures.
 
-use crate::client_fake::{Asked, Fake, Told, found, nothing, ok, refused, told};
-use crate::place::{Place, Run, prints};
+use crate::client_fake::{Answer, Asked, Fake, found, nothing, ok, refused, told};
+use crate::test_directory::{Run, TestDirectory, prints};
 use serde_json::{Value, json};
 
 /// A service with a stack `web`, whose paths are answered by a function.
-fn web(answer: impl Fn(&Asked, &str) -> Option<Told> + Send + 'static) -> Fake {
+fn web(answer: impl Fn(&Asked, &str) -> Option<Answer> + Send + 'static) -> Fake {
     Fake::heat(move |asked| {
         if asked.path == "/stacks/web" {
             return found("http://h/v1/p/stacks/web/1");
@@ -58,11 +58,11 @@ fn resources() -> Value {
 
 #[test]
 fn resources_are_listed_as_a_table_and_as_a_graph() {
-    let place = Place::with(&[]);
+    let directory = TestDirectory::with(&[]);
     let heat = web(|_, below| if below == "/resources" { ok(resources()) } else { None });
     prints(
         &heat.run(
-            &place,
+            &directory,
             &words("stack resource list web -n 2 --filter status=X -c resource_name -c stack_name"),
         ),
         0,
@@ -78,7 +78,7 @@ fn resources_are_listed_as_a_table_and_as_a_graph() {
     );
     assert_eq!(heat.lines()[1], "GET /stacks/web/1/resources?status=X&nested_depth=2");
     prints(
-        &heat.run(&place, &words("stack resource list web -f dot")),
+        &heat.run(&directory, &words("stack resource list web -f dot")),
         0,
         "digraph G {
   graph [
@@ -105,12 +105,12 @@ T\" ];
 }
 ",
     );
-    fails(&heat.run(&place, &words("stack resource list nosuch")), "Stack not found: nosuch");
+    fails(&heat.run(&directory, &words("stack resource list nosuch")), "Stack not found: nosuch");
 }
 
 #[test]
 fn a_resource_is_shown_marked_and_signalled() {
-    let place = Place::with(&[("data.json", "{\"a\": 1}")]);
+    let directory = TestDirectory::with(&[("data.json", "{\"a\": 1}")]);
     let heat = web(|asked, below| match (&*asked.method, below) {
         ("GET", "/resources/app") => {
             ok(json!({"resource": {"resource_name": "app", "attributes": {"ip": "::1"}}}))
@@ -119,18 +119,24 @@ fn a_resource_is_shown_marked_and_signalled() {
         ("POST", "/resources/app/signal") | ("PATCH", "/resources/app") => ok(json!(null)),
         _ => None,
     });
-    let shown = heat
-        .run(&place, &words("stack resource show web app --with-attr ip --with-attr x -f yaml"));
+    let shown = heat.run(
+        &directory,
+        &words("stack resource show web app --with-attr ip --with-attr x -f yaml"),
+    );
     prints(&shown, 0, "resource_name: app\nattributes:\n  ip: ::1\n");
     assert_eq!(heat.lines()[1], "GET /stacks/web/1/resources/app?with_attr=ip&with_attr=x");
-    let metadata = heat.run(&place, &words("stack resource metadata web app"));
+    let metadata = heat.run(&directory, &words("stack resource metadata web app"));
     prints(&metadata, 0, "{\n  \"b\": 2,\n  \"a\": [\n    1\n  ]\n}\n");
-    prints(&heat.run(&place, &words("stack resource signal web app --data-file data.json")), 0, "");
+    prints(
+        &heat.run(&directory, &words("stack resource signal web app --data-file data.json")),
+        0,
+        "",
+    );
     assert_eq!(heat.asked().last().map(|asked| asked.body.clone()), Some(json!({"a": 1})));
-    prints(&heat.run(&place, &words("stack resource mark unhealthy web app broken")), 0, "");
+    prints(&heat.run(&directory, &words("stack resource mark unhealthy web app broken")), 0, "");
     let expected = json!({"mark_unhealthy": true, "resource_status_reason": "broken"});
     assert_eq!(heat.asked().last().map(|asked| asked.body.clone()), Some(expected));
-    prints(&heat.run(&place, &words("stack resource mark unhealthy --reset web app")), 0, "");
+    prints(&heat.run(&directory, &words("stack resource mark unhealthy --reset web app")), 0, "");
     assert_eq!(
         heat.asked().last().map(|asked| asked.body.clone()),
         Some(json!({"mark_unhealthy": false}))
@@ -149,13 +155,13 @@ fn a_resource_is_shown_marked_and_signalled() {
     ] {
         let words: Vec<&str> =
             ["stack", "resource"].into_iter().chain(command.split(' ')).collect();
-        fails(&heat.run(&place, &words), why);
+        fails(&heat.run(&directory, &words), why);
     }
 }
 
 #[test]
 fn outputs_are_shown() {
-    let place = Place::with(&[]);
+    let directory = TestDirectory::with(&[]);
     let heat = web(|_, below| match below {
         "" => ok(
             json!({"stack": {"outputs": [{"output_key": "a", "output_value": [1]}, {"output_key": "b"}]}}),
@@ -169,10 +175,10 @@ fn outputs_are_shown() {
         }
         _ => None,
     });
-    prints(&heat.run(&place, &words("stack output list web -f value")), 0, "a An a\n");
-    let shown = heat.run(&place, &words("stack output show web a"));
+    prints(&heat.run(&directory, &words("stack output list web -f value")), 0, "a An a\n");
+    let shown = heat.run(&directory, &words("stack output show web a"));
     assert!(shown.out.contains("| output_value | {'k': None} |"), "{}", shown.out);
-    let all = heat.run(&place, &words("stack output show web --all -f yaml"));
+    let all = heat.run(&directory, &words("stack output show web --all -f yaml"));
     prints(&all, 0, "a:\n  output_key: a\n  output_value:\n  - 1\nb:\n  output_key: b\n");
     for (command, why) in [
         ("web ghost", "Stack web or output ghost not found."),
@@ -182,7 +188,7 @@ fn outputs_are_shown() {
     ] {
         let words: Vec<&str> =
             ["stack", "output", "show"].into_iter().chain(command.split(' ')).collect();
-        fails(&heat.run(&place, &words), why);
+        fails(&heat.run(&directory, &words), why);
     }
 }
 
@@ -197,7 +203,7 @@ fn event(id: &str, stack: &str, resource: &str, reason: &str) -> Value {
 
 #[test]
 fn events_are_listed_as_a_log_and_as_a_table() {
-    let place = Place::with(&[]);
+    let directory = TestDirectory::with(&[]);
     let heat = web(|_, below| match below {
         "/events" => {
             ok(json!({"events": [event("2", "web/1", "b", "x"), event("1", "web/1", "a", "y")]}))
@@ -209,30 +215,30 @@ fn events_are_listed_as_a_log_and_as_a_table() {
         _ => None,
     });
     prints(
-        &heat.run(&place, &words("stack event list web --limit 5 --marker m")),
+        &heat.run(&directory, &words("stack event list web --limit 5 --marker m")),
         0,
         "2026-11-15 19:11:01Z 1 [web.a]: CREATE_IN_PROGRESS  y\n2026-11-15 19:11:02Z 2 [web.b]: CREATE_IN_PROGRESS  x\n",
     );
     assert_eq!(heat.lines()[1], "GET /stacks/web/1/events?sort_dir=asc&limit=5&marker=m");
-    let csv = heat.run(&place, &words("stack event list web --nested-depth 2 --sort event_time:desc -f csv -c id -c stack_name"));
+    let csv = heat.run(&directory, &words("stack event list web --nested-depth 2 --sort event_time:desc -f csv -c id -c stack_name"));
     prints(&csv, 0, "\"id\",\"stack_name\"\n\"2\",\"web\"\n\"1\",\"web\"\n");
     assert_eq!(heat.lines()[3], "GET /stacks/web/1/events?sort_dir=desc&nested_depth=2");
-    let one = heat.run(&place, &words("stack event list web --resource a -f value -c id"));
+    let one = heat.run(&directory, &words("stack event list web --resource a -f value -c id"));
     prints(&one, 0, "1\n");
     prints(
-        &heat.run(&place, &words("stack event show web a 1 -f yaml")),
+        &heat.run(&directory, &words("stack event show web a 1 -f yaml")),
         0,
         "id: '1'\nresource_properties:\n  n: 1\n",
     );
-    let both = heat.run(&place, &words("stack event list web --resource a --nested-depth 1"));
+    let both = heat.run(&directory, &words("stack event list web --resource a --nested-depth 1"));
     fails(&both, "--nested-depth cannot be specified with --resource");
-    let follow = heat.run(&place, &words("stack event list web --follow -f table"));
+    let follow = heat.run(&directory, &words("stack event list web --follow -f table"));
     fails(&follow, "--follow can only be specified with --format log");
 }
 
 #[test]
 fn hooks_are_found_and_cleared() {
-    let place = Place::with(&[]);
+    let directory = TestDirectory::with(&[]);
     let paused = "CREATE paused until Hook pre-create is cleared";
     let heat = web(move |asked, below| match (&*asked.method, below) {
         ("GET", "") => ok(
@@ -248,17 +254,17 @@ fn hooks_are_found_and_cleared() {
         _ => None,
     });
     let open = heat.run(
-        &place,
+        &directory,
         &["stack", "hook", "poll", "web", "-f", "value", "-c", "Resource Name", "-c", "ID"],
     );
     prints(&open, 0, "b 2\n");
-    prints(&heat.run(&place, &words("stack hook clear web b")), 0, "");
+    prints(&heat.run(&directory, &words("stack hook clear web b")), 0, "");
     assert_eq!(*heat.lines().last().expect("a line"), "POST /stacks/web/1/resources/b/signal");
     assert_eq!(
         heat.asked().last().map(|asked| asked.body.clone()),
         Some(json!({"unset_hook": "pre-create"}))
     );
-    prints(&heat.run(&place, &words("stack hook clear web gr*/0 --pre-update")), 0, "");
+    prints(&heat.run(&directory, &words("stack hook clear web gr*/0 --pre-update")), 0, "");
     assert_eq!(
         *heat.lines().last().expect("a line"),
         "POST /stacks/web-group-x/2/resources/0/signal"
@@ -268,14 +274,14 @@ fn hooks_are_found_and_cleared() {
         Some(json!({"unset_hook": "pre-update"}))
     );
     fails(
-        &heat.run(&place, &words("stack hook clear web x*/0")),
+        &heat.run(&directory, &words("stack hook clear web x*/0")),
         "Stack or resource not found: web x*/0",
     );
 }
 
 #[test]
 fn snapshots_are_taken_listed_and_gone_back_to() {
-    let place = Place::with(&[]);
+    let directory = TestDirectory::with(&[]);
     let snapshot = json!({"id": "s", "name": null, "action": "CREATE", "status": "COMPLETE",
                           "status_reason": null, "data": {"k": [1]}, "creation_time": "t"});
     let heat = web(move |asked, below| match (&*asked.method, below) {
@@ -286,25 +292,29 @@ fn snapshots_are_taken_listed_and_gone_back_to() {
         ("POST", "/snapshots/s/restore") => told(202, json!({})),
         _ => None,
     });
-    let made = heat.run(&place, &words("stack snapshot create --name before web -f value"));
+    let made = heat.run(&directory, &words("stack snapshot create --name before web -f value"));
     prints(&made, 0, "s\nNone\nCREATE\nCOMPLETE\nNone\n{\"k\": [1]}\nt\n");
     assert_eq!(heat.asked()[1].body, json!({"name": "before"}));
-    prints(&heat.run(&place, &words("stack snapshot list web -f csv -c id")), 0, "\"id\"\n\"s\"\n");
-    let shown = heat.run(&place, &words("stack snapshot show web s"));
+    prints(
+        &heat.run(&directory, &words("stack snapshot list web -f csv -c id")),
+        0,
+        "\"id\"\n\"s\"\n",
+    );
+    let shown = heat.run(&directory, &words("stack snapshot show web s"));
     assert!(shown.out.starts_with("snapshot:\n  action: CREATE\n"), "{}", shown.out);
-    prints(&heat.run(&place, &words("stack snapshot restore web s")), 0, "");
-    prints(&heat.run(&place, &words("stack snapshot delete web s")), 0, "");
-    let gone = heat.run(&place, &words("stack snapshot show web x"));
+    prints(&heat.run(&directory, &words("stack snapshot restore web s")), 0, "");
+    prints(&heat.run(&directory, &words("stack snapshot delete web s")), 0, "");
+    let gone = heat.run(&directory, &words("stack snapshot show web x"));
     fails(&gone, "Snapshot ID <x> not found for stack <web>");
     fails(
-        &heat.run(&place, &words("stack snapshot restore web x")),
+        &heat.run(&directory, &words("stack snapshot restore web x")),
         "Stack web or snapshot x not found.",
     );
 }
 
 #[test]
 fn failures_are_told_where_they_are_known_best() {
-    let place = Place::with(&[]);
+    let directory = TestDirectory::with(&[]);
     let heat = web(|_, below| {
         let failed = |name: &str, stack: &str, nested: Option<&str>, kind: &str| {
             json!({"resource_name": name, "resource_status": "CREATE_FAILED", "resource_type": kind,
@@ -333,17 +343,18 @@ fn failures_are_told_where_they_are_known_best() {
     let head = "web.group.0:\n  resource_type: OS::Heat::SoftwareDeployment\n  physical_resource_id: d1\n  \
                 status: CREATE_FAILED\n  status_reason: |\n    one\n    two\n  deploy_stdout: |\n";
     prints(
-        &heat.run(&place, &words("stack failures list web")),
+        &heat.run(&directory, &words("stack failures list web")),
         0,
         &format!("{head}    ...\n{last}    (truncated, view all with --long)\n"),
     );
-    let long = heat.run(&place, &words("stack failures list --long web"));
+    let long = heat.run(&directory, &words("stack failures list --long web"));
     prints(&long, 0, &format!("{head}    line 1\n    line 2\n{last}"));
 }
 
 #[test]
 fn documents_of_a_stack_are_printed() {
-    let place = Place::with(&[("old.json", "{\"template\": {}, \"files\": {\"f\": \"x\"}}")]);
+    let directory =
+        TestDirectory::with(&[("old.json", "{\"template\": {}, \"files\": {\"f\": \"x\"}}")]);
     let heat = web(|asked, below| match (&*asked.method, below) {
         ("GET", "/template") => ok(json!({"z": 1, "heat_template_version": "2021-04-16"})),
         ("GET", "/environment") => {
@@ -356,30 +367,32 @@ fn documents_of_a_stack_are_printed() {
         _ => None,
     });
     prints(
-        &heat.run(&place, &words("stack template show web")),
+        &heat.run(&directory, &words("stack template show web")),
         0,
         "z: 1\nheat_template_version: '2021-04-16'\n",
     );
     prints(
-        &heat.run(&place, &words("stack environment show web")),
+        &heat.run(&directory, &words("stack environment show web")),
         0,
         "parameters:\n  a: 1\nresource_registry: {}\n",
     );
     prints(
-        &heat.run(&place, &words("stack file list web")),
+        &heat.run(&directory, &words("stack file list web")),
         0,
         "files:\n  f: '#!/bin/sh\n\n    echo\n\n    '\n",
     );
-    prints(&heat.run(&place, &words("stack export web")), 0, "{\n  \"name\": \"web\"\n}\n");
-    prints(&heat.run(&place, &words("stack abandon web --output-file out.json")), 0, "");
-    let written = std::fs::read_to_string(place.path().join("out.json")).expect("the file");
+    prints(&heat.run(&directory, &words("stack export web")), 0, "{\n  \"name\": \"web\"\n}\n");
+    prints(&heat.run(&directory, &words("stack abandon web --output-file out.json")), 0, "");
+    let written = std::fs::read_to_string(directory.path().join("out.json")).expect("the file");
     assert_eq!(written, "{\n  \"name\": \"web\"\n}");
-    // What is forgotten cannot be asked for again, so a file that cannot be written is told first.
+    // An abandoned stack cannot be requested again, so a file that cannot be written is reported first.
     let count = heat.lines().len();
-    let run = heat.run(&place, &words("stack abandon web --output-file no/such/dir"));
+    let run = heat.run(&directory, &words("stack abandon web --output-file no/such/dir"));
     assert_eq!((run.status, heat.lines().len()), (1, count));
-    let run = heat
-        .run(&place, &words("stack adopt --adopt-file old.json --timeout 3 web -f value -c id"));
+    let run = heat.run(
+        &directory,
+        &words("stack adopt --adopt-file old.json --timeout 3 web -f value -c id"),
+    );
     prints(&run, 0, "1\n");
     let asked = heat.asked().into_iter().rfind(|asked| asked.method == "POST").expect("a request");
     let expected = json!({

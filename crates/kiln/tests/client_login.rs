@@ -1,8 +1,8 @@
 //! Logging in by way of others, and being asked for what is missing.
 
 use crate::client_auth::{PASSWORD, cloud};
-use crate::client_fake::{Asked, Fake, Told, ok, refused, run, told, with};
-use crate::place::{Place, Run};
+use crate::client_fake::{Answer, Asked, Fake, ok, refused, run, told, with};
+use crate::test_directory::{Run, TestDirectory};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::{Value, json};
 use std::fs::File;
@@ -13,7 +13,7 @@ const TOKEN: &str = "at-the-end";
 
 /// An identity service, an identity provider, an authorisation server and an orchestration service.
 fn everything() -> Fake {
-    let answer = |asked: &Asked| -> Option<Told> {
+    let answer = |asked: &Asked| -> Option<Answer> {
         let host = asked.header("host").unwrap_or_default().to_owned();
         let catalogue = json!([{"type": "orchestration", "endpoints": [
             {"interface": "public", "url": format!("http://{host}/v1/p")},
@@ -57,7 +57,7 @@ fn list(cloud: &Fake, variables: &[(&str, &str)]) -> Run {
     let is_other = |(name, _): &(&str, &str)| variables.iter().all(|(given, _)| given != name);
     let usual: Vec<(&str, &str)> = usual.into_iter().filter(is_other).collect();
     let all = [&usual[..], variables].concat();
-    run(&Place::with(&[]), &["stack", "list", "-f", "json", "--debug"], &all)
+    run(&TestDirectory::with(&[]), &["stack", "list", "-f", "json", "--debug"], &all)
 }
 
 fn lines(cloud: &Fake) -> Vec<String> {
@@ -187,9 +187,9 @@ fn what_others_refuse_is_told_with_a_next_step() {
 fn a_service_may_ask_for_user_and_password_itself() {
     let cloud = everything();
     let endpoint = cloud.url("/v1/p");
-    let place = Place::with(&[]);
+    let directory = TestDirectory::with(&[]);
     let ran = run(
-        &place,
+        &directory,
         &["stack", "list", "--debug"],
         &[
             ("OS_AUTH_TYPE", "http_basic"),
@@ -214,8 +214,8 @@ fn a_password_is_asked_for_at_a_terminal_and_never_shown() {
         let path = name.to_str().expect("a path");
         File::options().read(true).write(true).open(path).expect("its end")
     };
-    let place = Place::with(&[]);
-    let mut command = place.command(&["stack", "list", "-f", "json"]);
+    let directory = TestDirectory::with(&[]);
+    let mut command = directory.command(&["stack", "list", "-f", "json"]);
     command.stdin(Stdio::from(end())).stderr(Stdio::from(end()));
     let url = cloud.url("");
     command.env("OS_AUTH_URL", &url).env("OS_USERNAME", "ana").env("OS_PROJECT_NAME", "shop");
@@ -247,8 +247,8 @@ fn more_is_told_to_whoever_wants_it_and_less_to_whoever_does_not() {
         let body: Value = json!({"code": 500, "title": "Internal Error", "error": error});
         with(told(500, body), "x-openstack-request-id", "req-1")
     });
-    let place = Place::with(&[]);
-    let err = |words: &[&str]| cloud.run(&place, &[words, &["stack", "list"]].concat()).err;
+    let directory = TestDirectory::with(&[]);
+    let err = |words: &[&str]| cloud.run(&directory, &[words, &["stack", "list"]].concat()).err;
     let usual = "ERROR: boom\nReport the request id req-1 to the operator.\n";
     assert_eq!(err(&[]), usual);
     assert_eq!(err(&["-q"]), "ERROR: boom\n");
@@ -256,15 +256,15 @@ fn more_is_told_to_whoever_wants_it_and_less_to_whoever_does_not() {
     assert!(loud.starts_with("INFO GET http://127.0.0.1:"), "{loud}");
     assert!(loud.contains("/v1/p/stacks: 500 after "), "{loud}");
     assert!(loud.contains("ERROR: boom\nat line 7\nReport the request id req-1"), "{loud}");
-    let classic = cloud.run_classic(&place, &["-q", "stack-list"]).err;
+    let classic = cloud.run_classic(&directory, &["-q", "stack-list"]).err;
     assert_eq!(classic, "ERROR: boom\n");
     let fine = Fake::heat(|asked| match &*asked.path {
         "/stacks" => ok(json!({"stacks": []})),
         _ => refused(404, "NotFound", "no"),
     });
     let noted = ["-q", "stack", "list", "-f", "json", "--log-file", "log"];
-    let ran = fine.run(&place, &noted);
+    let ran = fine.run(&directory, &noted);
     assert_eq!((&*ran.out, &*ran.err), ("[]\n", ""));
-    let log = std::fs::read_to_string(place.path().join("log")).expect("a log");
+    let log = std::fs::read_to_string(directory.path().join("log")).expect("a log");
     assert!(log.starts_with("INFO GET ") && log.contains("/v1/p/stacks: 200 after"), "{log}");
 }

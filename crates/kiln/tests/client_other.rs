@@ -1,8 +1,8 @@
-//! What a service knows besides stacks: types, versions, functions, software configuration.
+//! The client commands for everything but stacks: types, versions, functions, software configuration.
 
 use crate::client_auth::{PASSWORD, cloud};
 use crate::client_fake::{Asked, Fake, nothing, ok, refused, run};
-use crate::place::{Place, Run, prints};
+use crate::test_directory::{Run, TestDirectory, prints};
 use serde_json::{Value, json};
 
 fn fails(run: &Run, why: &str) {
@@ -19,7 +19,7 @@ fn last_body(heat: &Fake) -> Value {
 
 #[test]
 fn versions_functions_and_types_are_listed() {
-    let place = Place::with(&[]);
+    let directory = TestDirectory::with(&[]);
     let heat = Fake::heat(|asked| match &*asked.path {
         "/template_versions" => ok(json!({"template_versions": [
             {"version": "a.1", "type": "cfn", "aliases": []},
@@ -39,7 +39,7 @@ fn versions_functions_and_types_are_listed() {
         _ => refused(404, "NotFound", "x"),
     });
     prints(
-        &heat.run(&place, &words("orchestration template version list")),
+        &heat.run(&directory, &words("orchestration template version list")),
         0,
         "\
 +---------+------+---------+
@@ -50,40 +50,44 @@ fn versions_functions_and_types_are_listed() {
 +---------+------+---------+
 ",
     );
-    let json = heat
-        .run(&place, &words("orchestration template version list -f json --noindent -c Aliases"));
+    let json = heat.run(
+        &directory,
+        &words("orchestration template version list -f json --noindent -c Aliases"),
+    );
     prints(&json, 0, "[{\"Aliases\": []}, {\"Aliases\": [\"h.x\", \"h.y\"]}]\n");
-    let functions = heat
-        .run(&place, &words("orchestration template function list h.2 --with_conditions -f value"));
+    let functions = heat.run(
+        &directory,
+        &words("orchestration template function list h.2 --with_conditions -f value"),
+    );
     prints(&functions, 0, "get_attr Gets.\n");
     assert_eq!(
         *heat.lines().last().expect("a line"),
         "GET /template_versions/h.2/functions?with_condition_func=True"
     );
     prints(
-        &heat.run(&place, &words("orchestration resource type list --filter name=.* -f value")),
+        &heat.run(&directory, &words("orchestration resource type list --filter name=.* -f value")),
         0,
         "A\nB\n",
     );
     assert_eq!(*heat.lines().last().expect("a line"), "GET /resource_types?name=.*");
-    let long = heat.run(&place, &words("orchestration resource type list --long -f csv"));
+    let long = heat.run(&directory, &words("orchestration resource type list --long -f csv"));
     prints(&long, 0, "\"Resource Type\",\"Description\"\n\"B\",\"A b\nof sorts\"\n");
-    let shown = heat.run(&place, &words("orchestration resource type show A"));
+    let shown = heat.run(&directory, &words("orchestration resource type show A"));
     prints(&shown, 0, "resource_type: A\nproperties:\n  a: 2\n  z: 1\n");
     let template =
-        heat.run(&place, &words("orchestration resource type show A --template-type CFN"));
+        heat.run(&directory, &words("orchestration resource type show A --template-type CFN"));
     prints(&template, 0, "Version: '1'\nOutputs: {}\n");
     assert_eq!(
         *heat.lines().last().expect("a line"),
         "GET /resource_types/A/template?template_type=cfn"
     );
     prints(
-        &heat.run(&place, &words("orchestration service list -f value -c Hostname -c Status")),
+        &heat.run(&directory, &words("orchestration service list -f value -c Hostname -c Status")),
         0,
         "h up\n",
     );
     prints(
-        &heat.run(&place, &words("orchestration build info -f yaml")),
+        &heat.run(&directory, &words("orchestration build info -f yaml")),
         0,
         "api:\n  revision: r\n",
     );
@@ -97,18 +101,19 @@ fn versions_functions_and_types_are_listed() {
         ("template function list no", "Template version not found: no"),
     ] {
         let words: Vec<&str> = ["orchestration"].into_iter().chain(command.split(' ')).collect();
-        fails(&heat.run(&place, &words), why);
+        fails(&heat.run(&directory, &words), why);
     }
 }
 
 #[test]
 fn a_template_is_checked_by_the_service() {
-    let place = Place::with(&[("t.yaml", "heat_template_version: 2021-04-16\n"), ("e.yaml", "")]);
+    let directory =
+        TestDirectory::with(&[("t.yaml", "heat_template_version: 2021-04-16\n"), ("e.yaml", "")]);
     let heat =
         Fake::heat(|_| ok(json!({"Description": "x", "Parameters": {"b": {"Type": "String"}}})));
     let command = "orchestration template validate -t t.yaml -e e.yaml --show-nested --ignore-errors 99001 --parameter a=1";
     prints(
-        &heat.run(&place, &words(command)),
+        &heat.run(&directory, &words(command)),
         0,
         "Description: x\nParameters:\n  b:\n    Type: String\n",
     );
@@ -117,7 +122,7 @@ fn a_template_is_checked_by_the_service() {
     assert_eq!((&body["parameters"], &body["environment"]), (&json!({"a": "1"}), &json!({})));
     assert_eq!(body["environment_files"].as_array().map(Vec::len), Some(1));
     let container = "orchestration template validate -t t.yaml -e e.yaml -s box";
-    heat.run(&place, &words(container));
+    heat.run(&directory, &words(container));
     let expected = json!({
         "parameters": {}, "template": {"heat_template_version": "2021-04-16"}, "files": {}, "environment": {},
         "environment_files": ["e.yaml"], "files_container": "box",
@@ -128,7 +133,7 @@ fn a_template_is_checked_by_the_service() {
 #[test]
 fn software_is_configured() {
     let definition = "inputs: [{name: who, default: world}]\noptions: {retries: 2}\n";
-    let place = Place::with(&[("defn.yaml", definition), ("script.sh", "echo hi\n")]);
+    let directory = TestDirectory::with(&[("defn.yaml", definition), ("script.sh", "echo hi\n")]);
     let config = json!({"id": "c", "name": "n", "group": "script", "config": "echo hi\n", "inputs": [], "creation_time": "t"});
     let heat = Fake::heat(move |asked| match (&*asked.method, &*asked.path) {
         ("POST", "/validate") => ok(json!({})),
@@ -140,7 +145,7 @@ fn software_is_configured() {
         _ => refused(404, "NotFound", "x"),
     });
     let command = "software config create --group script --definition-file defn.yaml --config-file script.sh n -f yaml";
-    let made = heat.run(&place, &words(command));
+    let made = heat.run(&directory, &words(command));
     assert!(
         made.out.starts_with("id: c\nname: n\ngroup: script\nconfig: 'echo hi\n"),
         "{}{}",
@@ -156,21 +161,21 @@ fn software_is_configured() {
     expected["name"] = "n".into();
     assert_eq!(heat.asked()[1].body, expected);
     prints(
-        &heat.run(&place, &words("software config list --limit 1 -f value")),
+        &heat.run(&directory, &words("software config list --limit 1 -f value")),
         0,
         "c n script t\n",
     );
-    prints(&heat.run(&place, &words("software config show c --config-only")), 0, "echo hi\n\n");
-    let shown = heat.run(&place, &words("software config show c -f json --noindent"));
+    prints(&heat.run(&directory, &words("software config show c --config-only")), 0, "echo hi\n\n");
+    let shown = heat.run(&directory, &words("software config show c -f json --noindent"));
     assert!(shown.out.ends_with("\"options\": null, \"creation_time\": \"t\"}\n"), "{}", shown.out);
-    fails(&heat.run(&place, &words("software config show x")), "Configuration not found: x");
-    let deleted = heat.run(&place, &words("software config delete c x"));
+    fails(&heat.run(&directory, &words("software config show x")), "Configuration not found: x");
+    let deleted = heat.run(&directory, &words("software config delete c x"));
     assert_eq!(deleted.out, "Software config with ID x not found\n");
     fails(&deleted, "Unable to delete 1 of the 2 software configs.");
 }
 
 /// A service with a deployment `d` of a configuration `c`.
-fn deployments(asked: &Asked) -> Option<crate::client_fake::Told> {
+fn deployments(asked: &Asked) -> Option<crate::client_fake::Answer> {
     let deployment = json!({
         "id": "d", "server_id": "s", "config_id": "k", "action": "UPDATE", "status": "FAILED", "input_values": {},
         "status_reason": "why", "creation_time": "t",
@@ -194,10 +199,10 @@ fn deployments(asked: &Asked) -> Option<crate::client_fake::Told> {
 
 #[test]
 fn software_is_deployed() {
-    let (place, heat) = (Place::with(&[]), Fake::heat(deployments));
+    let (directory, heat) = (TestDirectory::with(&[]), Fake::heat(deployments));
     let command = "software deployment create --config c --server s --signal-transport NO_SIGNAL \
                    --input-value who=Ada --input-value more=1 name";
-    let made = heat.run(&place, &words(command));
+    let made = heat.run(&directory, &words(command));
     assert!(made.out.starts_with("action: UPDATE\nconfig_id: k\n"), "{}{}", made.out, made.err);
     let input = |name: &str, description: &str, value: &str| json!({"name": name, "description": description, "type": "String", "value": value});
     let derived = json!({
@@ -219,27 +224,29 @@ fn software_is_deployed() {
         json!({"config_id": "k", "server_id": "s", "action": "UPDATE", "status": "IN_PROGRESS"});
     assert_eq!(heat.asked()[2].body, expected);
     prints(
-        &heat.run(&place, &words("software deployment list --server s --long -f value")),
+        &heat.run(&directory, &words("software deployment list --server s --long -f value")),
         0,
         "d k s UPDATE FAILED t why\n",
     );
     assert_eq!(*heat.lines().last().expect("a line"), "GET /software_deployments?server_id=s");
-    let shown = heat
-        .run(&place, &words("software deployment show d -f value -c id -c updated_time -c action"));
+    let shown = heat.run(
+        &directory,
+        &words("software deployment show d -f value -c id -c updated_time -c action"),
+    );
     prints(&shown, 0, "d\n\nUPDATE\n");
     prints(
-        &heat.run(&place, &words("software deployment metadata show s")),
+        &heat.run(&directory, &words("software deployment metadata show s")),
         0,
         "[\n  {\n    \"id\": \"k\"\n  }\n]\n",
     );
     prints(
-        &heat.run(&place, &words("software deployment output show d --all")),
+        &heat.run(&directory, &words("software deployment output show d --all")),
         0,
         "output_values:\n\n  deploy_stdout: |\n    one\n    two\n  deploy_status_code: 1\n",
     );
-    let one = heat.run(&place, &words("software deployment output show d deploy_status_code"));
+    let one = heat.run(&directory, &words("software deployment output show d deploy_status_code"));
     prints(&one, 0, "output_value:\n\n  deploy_status_code: 1\n");
-    prints(&heat.run(&place, &words("software deployment delete d")), 0, "");
+    prints(&heat.run(&directory, &words("software deployment delete d")), 0, "");
     let lines = heat.lines();
     assert_eq!(
         lines[lines.len() - 2..],
@@ -258,13 +265,13 @@ fn software_is_deployed() {
     ] {
         let words: Vec<&str> =
             ["software", "deployment"].into_iter().chain(command.split(' ')).collect();
-        fails(&heat.run(&place, &words), why);
+        fails(&heat.run(&directory, &words), why);
     }
 }
 
 #[test]
 fn a_server_gets_a_url_to_tell_that_it_is_done() {
-    let place = Place::with(&[]);
+    let directory = TestDirectory::with(&[]);
     let cloud = cloud(|asked| match (&*asked.method, &*asked.path) {
         ("HEAD" | "POST", "/one/public/v1/p") => nothing(204),
         ("PUT", "/one/public/v1/p/box") => nothing(201),
@@ -281,7 +288,7 @@ fn a_server_gets_a_url_to_tell_that_it_is_done() {
         ("OS_PROJECT_NAME", "shop"),
     ];
     let command = "software deployment create --server s --container box name --debug";
-    let made = run(&place, &words(command), &variables);
+    let made = run(&directory, &words(command), &variables);
     assert_eq!(made.status, 0, "{}", made.err);
     let asked = cloud.asked();
     let key = asked[2].header("x-account-meta-temp-url-key").expect("a key");

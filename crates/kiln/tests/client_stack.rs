@@ -1,7 +1,7 @@
 //! Stacks: what is asked, and how the answers look.
 
-use crate::client_fake::{Asked, Fake, Told, found, nothing, ok, refused, told};
-use crate::place::{Place, Run, prints};
+use crate::client_fake::{Answer, Asked, Fake, found, nothing, ok, refused, told};
+use crate::test_directory::{Run, TestDirectory, prints};
 use serde_json::{Value, json};
 
 const ID: &str = "ac5c6bf4-36de-4ccb-82dd-9b9d2e65502b";
@@ -20,7 +20,7 @@ fn stack() -> Value {
 }
 
 /// A service with one stack, `hello`; what the function does not answer is answered as usual.
-fn one_stack(answer: impl Fn(&Asked) -> Option<Told> + Send + 'static) -> Fake {
+fn one_stack(answer: impl Fn(&Asked) -> Option<Answer> + Send + 'static) -> Fake {
     Fake::heat(move |asked| {
         let special = answer(asked);
         let below = asked.path.strip_prefix(&format!("/stacks/hello/{ID}"));
@@ -56,9 +56,9 @@ fn fails(run: &Run, why: &str) {
 
 #[test]
 fn stacks_are_listed() {
-    let (place, heat) = (Place::with(&[]), usual());
+    let (directory, heat) = (TestDirectory::with(&[]), usual());
     prints(
-        &heat.run(&place, &["stack", "list"]),
+        &heat.run(&directory, &["stack", "list"]),
         0,
         "\
 +--------------------------------------+------------+-----------------+----------------------+--------------+
@@ -69,28 +69,28 @@ fn stacks_are_listed() {
 ",
     );
     let csv = "\"ID\",\"Stack Name\",\"Stack Status\"\n\"ac5c6bf4-36de-4ccb-82dd-9b9d2e65502b\",\"hello\",\"CREATE_COMPLETE\"\n";
-    prints(&heat.run(&place, &["stack", "list", "--short", "-f", "csv"]), 0, csv);
+    prints(&heat.run(&directory, &["stack", "list", "--short", "-f", "csv"]), 0, csv);
     let all = "--deleted --nested --hidden --property status=COMPLETE --tags a,b --tag-mode not-any --marker m --limit 1";
     let mut arguments = vec!["stack", "list"];
     arguments.extend(all.split(' '));
-    heat.run(&place, &arguments);
+    heat.run(&directory, &arguments);
     assert_eq!(
         heat.lines().last().unwrap(),
         "GET /stacks?show_deleted=True&show_nested=True&show_hidden=True&marker=m&not_tags_any=a%2Cb&status=COMPLETE&limit=1"
     );
     fails(
-        &heat.run(&place, &["stack", "list", "--sort", "nope"]),
+        &heat.run(&directory, &["stack", "list", "--sort", "nope"]),
         "Resource doesn't have field nope",
     );
     fails(
-        &heat.run(&place, &["stack", "list", "--tags", "a", "--tag-mode", "bad"]),
+        &heat.run(&directory, &["stack", "list", "--tags", "a", "--tag-mode", "bad"]),
         "tag mode must be one of \"any\", \"not\", \"not-any\"",
     );
 }
 
 #[test]
 fn lists_are_asked_for_page_by_page() {
-    let place = Place::with(&[]);
+    let directory = TestDirectory::with(&[]);
     let heat = Fake::heat(|asked| {
         let names: &[&str] = match () {
             () if asked.query.contains("marker=b") => &["c"],
@@ -100,16 +100,16 @@ fn lists_are_asked_for_page_by_page() {
             names.iter().map(|name| json!({"id": name, "stack_name": name})).collect();
         ok(json!({ "stacks": stacks }))
     });
-    let run = heat.run(&place, &["stack", "list", "--limit", "3", "-f", "value", "-c", "ID"]);
+    let run = heat.run(&directory, &["stack", "list", "--limit", "3", "-f", "value", "-c", "ID"]);
     prints(&run, 0, "a\nb\nc\n");
     assert_eq!(heat.lines(), ["GET /stacks?limit=3", "GET /stacks?limit=1&marker=b"]);
 }
 
 #[test]
 fn a_stack_is_shown() {
-    let (place, heat) = (Place::with(&[]), usual());
+    let (directory, heat) = (TestDirectory::with(&[]), usual());
     prints(
-        &heat.run(&place, &["stack", "show", "hello"]),
+        &heat.run(&directory, &["stack", "show", "hello"]),
         0,
         "\
 +---------------------+-------------------------------------------------------------------------+
@@ -145,17 +145,17 @@ fn a_stack_is_shown() {
 ",
     );
     let shell = heat.run(
-        &place,
+        &directory,
         &["stack", "show", "hello", "-f", "shell", "-c", "tags", "-c", "stack_status"],
     );
     prints(&shell, 0, "stack_status=\"CREATE_COMPLETE\"\ntags=\"[\\\"web\\\"]\"\n");
-    fails(&heat.run(&place, &["stack", "show", "nosuch"]), "Stack not found: nosuch");
+    fails(&heat.run(&directory, &["stack", "show", "nosuch"]), "Stack not found: nosuch");
     assert_eq!(
         heat.lines()[..2],
         ["GET /stacks/hello".to_owned(), format!("GET /stacks/hello/{ID}")],
         "the service is asked at its own address, wherever it points"
     );
-    heat.run(&place, &["stack", "show", &format!("hello/{ID}"), "--no-resolve-outputs"]);
+    heat.run(&directory, &["stack", "show", &format!("hello/{ID}"), "--no-resolve-outputs"]);
     assert_eq!(
         *heat.lines().last().unwrap(),
         format!("GET /stacks/hello/{ID}?resolve_outputs=False")
@@ -181,12 +181,12 @@ fn files_go_along_with_a_template() {
         ("env.yaml", ENVIRONMENT),
         ("key", "secret\n"),
     ];
-    let (place, heat) = (Place::with(&files), usual());
-    let here = place.path().canonicalize().unwrap();
+    let (directory, heat) = (TestDirectory::with(&files), usual());
+    let here = directory.path().canonicalize().unwrap();
     let url = |name: &str| format!("file://{}/{name}", here.display());
     let words = "stack create -t parent.yaml -e env.yaml --parameter a=1;b=2 --parameter-file k=key \
                  --pre-create direct --tags x,y --timeout 5 --enable-rollback hello";
-    let run = heat.run(&place, &words.split_whitespace().collect::<Vec<_>>());
+    let run = heat.run(&directory, &words.split_whitespace().collect::<Vec<_>>());
     assert_eq!((run.status, &*run.err), (0, ""));
     assert!(
         run.out.contains("| stack_status_reason | Stack CREATE completed successfully  |"),
@@ -239,14 +239,14 @@ fn templates_may_lie_behind_http() {
         "/t/sub/f" => told(200, json!("text")),
         _ => nothing(404),
     });
-    let (place, heat) = (Place::with(&[]), usual());
-    let run = heat.run(&place, &["stack", "create", "-t", &web.url("/t/root.yaml"), "hello"]);
+    let (directory, heat) = (TestDirectory::with(&[]), usual());
+    let run = heat.run(&directory, &["stack", "create", "-t", &web.url("/t/root.yaml"), "hello"]);
     assert_eq!((run.status, &*run.err), (0, ""));
     let body = &heat.asked()[0].body;
     assert_eq!(body["template"]["a"]["type"], web.url("/t/sub/n.yaml"));
     assert_eq!(body["files"][web.url("/t/sub/f")], "\"text\"");
     fails(
-        &heat.run(&place, &["stack", "create", "-t", &web.url("/nosuch"), "x"]),
+        &heat.run(&directory, &["stack", "create", "-t", &web.url("/nosuch"), "x"]),
         "HTTP Error 404 Not Found",
     );
 }
@@ -261,8 +261,8 @@ fn nothing_is_sent_if_a_file_is_wrong() {
         ("good.yaml", "heat_template_version: 2021-04-16\n"),
         ("env.yaml", "params: {}\n"),
     ];
-    let (place, heat) = (Place::with(&files), usual());
-    let here = place.path().canonicalize().unwrap();
+    let (directory, heat) = (TestDirectory::with(&files), usual());
+    let here = directory.path().canonicalize().unwrap();
     let here = here.display();
     for (words, why) in [
         (
@@ -287,9 +287,9 @@ fn nothing_is_sent_if_a_file_is_wrong() {
     ] {
         let words: Vec<&str> =
             ["stack", "create", "hello"].into_iter().chain(words.split(' ')).collect();
-        fails(&heat.run(&place, &words), &why);
+        fails(&heat.run(&directory, &words), &why);
     }
-    let bad = heat.run(&place, &["stack", "create", "hello", "-t", "bad.yaml"]);
+    let bad = heat.run(&directory, &["stack", "create", "hello", "-t", "bad.yaml"]);
     assert!(
         bad.err.starts_with(&format!("Error parsing template file://{here}/bad.yaml ")),
         "{}",
@@ -302,9 +302,9 @@ fn nothing_is_sent_if_a_file_is_wrong() {
 #[test]
 fn a_stack_is_changed() {
     let files = [("t.yaml", "heat_template_version: 2021-04-16\n")];
-    let (place, heat) = (Place::with(&files), usual());
+    let (directory, heat) = (TestDirectory::with(&files), usual());
     let words = "stack update --existing --parameter length=20 --clear-parameter salt --rollback enabled hello";
-    let run = heat.run(&place, &words.split(' ').collect::<Vec<_>>());
+    let run = heat.run(&directory, &words.split(' ').collect::<Vec<_>>());
     assert_eq!((run.status, &*run.err), (0, ""));
     let asked = &heat.asked()[1];
     assert_eq!(asked.line(), format!("PATCH /v1/p/stacks/hello/{ID}"));
@@ -313,16 +313,19 @@ fn a_stack_is_changed() {
         "disable_rollback": false, "clear_parameters": ["salt"],
     });
     assert_eq!(asked.body, expected);
-    heat.run(&place, &["stack", "update", "-t", "t.yaml", "--tags", "a", "--converge", "hello"]);
+    heat.run(
+        &directory,
+        &["stack", "update", "-t", "t.yaml", "--tags", "a", "--converge", "hello"],
+    );
     let asked = heat.asked().into_iter().rfind(|asked| asked.method == "PUT").unwrap();
     assert_eq!(asked.body["template"], json!({"heat_template_version": "2021-04-16"}));
     assert_eq!((&asked.body["tags"], &asked.body["converge"]), (&json!("a"), &json!(true)));
     fails(
-        &heat.run(&place, &["stack", "update", "hello"]),
+        &heat.run(&directory, &["stack", "update", "hello"]),
         "Need to specify exactly one of [--template-file, --template-url or --template-object] or --existing",
     );
     fails(
-        &heat.run(&place, &["stack", "update", "--existing", "nosuch"]),
+        &heat.run(&directory, &["stack", "update", "--existing", "nosuch"]),
         "ERROR: The Stack (x) could not be found.",
     );
 }
@@ -330,7 +333,7 @@ fn a_stack_is_changed() {
 #[test]
 fn changes_are_previewed() {
     let files = [("t.yaml", "heat_template_version: 2021-04-16\n")];
-    let place = Place::with(&files);
+    let directory = TestDirectory::with(&files);
     let heat = one_stack(|asked| match &*asked.path {
         "/stacks/preview" => {
             ok(json!({"stack": {"stack_name": "new", "id": "None", "resources": [],
@@ -342,7 +345,7 @@ fn changes_are_previewed() {
         }
         _ => None,
     });
-    let run = heat.run(&place, &["stack", "create", "-t", "t.yaml", "--dry-run", "new"]);
+    let run = heat.run(&directory, &["stack", "create", "-t", "t.yaml", "--dry-run", "new"]);
     prints(
         &run,
         0,
@@ -359,9 +362,9 @@ fn changes_are_previewed() {
 +-------------+------------------------------------------------------+
 ",
     );
-    prints(&heat.run(&place, &["stack", "preview", "-t", "t.yaml", "new"]), 0, &run.out);
+    prints(&heat.run(&directory, &["stack", "preview", "-t", "t.yaml", "new"]), 0, &run.out);
     let run = heat.run(
-        &place,
+        &directory,
         &["stack", "update", "-t", "t.yaml", "--dry-run", "--show-nested", "hello", "-f", "yaml"],
     );
     prints(&run, 0, "added:\n- resource_name: extra\nupdated: []\n");
@@ -373,17 +376,17 @@ fn changes_are_previewed() {
 
 #[test]
 fn stacks_are_deleted_one_by_one() {
-    let (place, heat) = (Place::with(&[]), usual());
-    let run = heat.run(&place, &["stack", "delete", "nosuch", "hello"]);
+    let (directory, heat) = (TestDirectory::with(&[]), usual());
+    let run = heat.run(&directory, &["stack", "delete", "nosuch", "hello"]);
     assert_eq!(run.out, "Stack not found: nosuch\n");
     fails(&run, "Unable to delete 1 of the 2 stacks.");
     assert_eq!(*heat.lines().last().unwrap(), format!("DELETE /stacks/hello/{ID}"));
-    prints(&heat.run(&place, &["stack", "delete", "-y", "hello"]), 0, "");
+    prints(&heat.run(&directory, &["stack", "delete", "-y", "hello"]), 0, "");
 }
 
 #[test]
 fn refusals_are_told_in_the_services_words() {
-    let place = Place::with(&[]);
+    let directory = TestDirectory::with(&[]);
     let heat = Fake::heat(|asked| match &*asked.path {
         "/stacks" => refused(403, "Forbidden", "You are not authorized to use stacks:index."),
         "/services" => refused(500, "RemoteError", "No engine."),
@@ -394,29 +397,29 @@ fn refusals_are_told_in_the_services_words() {
         _ => told(300, json!({"versions": []})),
     });
     fails(
-        &heat.run(&place, &["stack", "list"]),
+        &heat.run(&directory, &["stack", "list"]),
         "ERROR: You are not authorized to use stacks:index.",
     );
     fails(
-        &heat.run(&place, &["orchestration", "service", "list"]),
+        &heat.run(&directory, &["orchestration", "service", "list"]),
         "ERROR: No engine.\nReport the request id req-1 to the operator.",
     );
     fails(
-        &heat.run(&place, &["orchestration", "build", "info"]),
+        &heat.run(&directory, &["orchestration", "build", "info"]),
         "ERROR: Bad Request (ValueError)",
     );
     fails(
-        &heat.run(&place, &["orchestration", "resource", "type", "list"]),
+        &heat.run(&directory, &["orchestration", "resource", "type", "list"]),
         "ERROR: 502 Bad Gateway: Bad Gateway from nginx",
     );
     fails(
-        &heat.run(&place, &["software", "config", "list"]),
+        &heat.run(&directory, &["software", "config", "list"]),
         "Requested version of Heat API is not available.\n\
          Check that the orchestration endpoint ends in /v1/ and the id of the project.",
     );
 }
 
-fn html() -> Told {
+fn html() -> Answer {
     let told = told(502, json!(null)).expect("an answer");
     told.with_body("<html><head></head>\n<body><h1>Bad Gateway</h1> from nginx\n</body></html>")
 }

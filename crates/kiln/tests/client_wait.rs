@@ -1,8 +1,8 @@
 //! Waiting for a stack, and what gets in the way.
 
-use crate::client_fake::{Asked, Fake, Told, found, nothing, ok, refused, told, with};
-use crate::place::{Place, Run};
+use crate::client_fake::{Answer, Asked, Fake, found, nothing, ok, refused, told, with};
 use crate::server::wait;
+use crate::test_directory::{Run, TestDirectory};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -41,9 +41,9 @@ fn making(looks: Vec<Option<Vec<Value>>>, status: &'static str) -> Fake {
 }
 
 fn create(heat: &Fake, more: &[&str]) -> Run {
-    let place = Place::with(&[TEMPLATE]);
+    let directory = TestDirectory::with(&[TEMPLATE]);
     let words = ["stack", "create", "-t", "t.yaml", "--wait", "--poll", "0.01", "web"];
-    heat.run(&place, &[&words[..], more].concat())
+    heat.run(&directory, &[&words[..], more].concat())
 }
 
 #[test]
@@ -111,18 +111,18 @@ fn a_stream_tells_when_to_look() {
         let method = asked.method.parse().expect("a method");
         wait(async {
             let reply = client.request(method, url).json(&asked.body).send().await.expect("it");
-            let (status, place) =
+            let (status, location) =
                 (reply.status().as_u16(), reply.headers().get("location").cloned());
             let body = reply.text().await.expect("a body");
             let told = told(status, json!(null)).map(|told| told.with_body(&body));
-            match place.as_ref().and_then(|place| place.to_str().ok()) {
-                Some(place) => with(told, "location", place),
+            match location.as_ref().and_then(|location| location.to_str().ok()) {
+                Some(location) => with(told, "location", location),
                 None => told,
             }
         })
     });
-    let place = Place::with(&[TEMPLATE]);
-    let run = heat.run(&place, &["stack", "create", "-t", "t.yaml", "--wait", "web"]);
+    let directory = TestDirectory::with(&[TEMPLATE]);
+    let run = heat.run(&directory, &["stack", "create", "-t", "t.yaml", "--wait", "web"]);
     assert_eq!((run.status, &*run.err), (0, ""));
     assert!(run.out.contains("e2 [web]: CREATE_COMPLETE  state changed\n"), "{}", run.out);
     let asked = heat.asked();
@@ -175,9 +175,9 @@ fn waiting_ends_when_the_user_has_waited_enough() {
 #[test]
 fn an_interruption_leaves_the_stack_alone() {
     let heat = making(vec![], "CREATE_IN_PROGRESS");
-    let place = Place::with(&[TEMPLATE]);
+    let directory = TestDirectory::with(&[TEMPLATE]);
     let mut command =
-        place.command(&["stack", "create", "-t", "t.yaml", "--wait", "--poll", "0.01", "web"]);
+        directory.command(&["stack", "create", "-t", "t.yaml", "--wait", "--poll", "0.01", "web"]);
     command.env("OS_AUTH_TYPE", "none").env("OS_ENDPOINT", heat.url("/v1/p"));
     let child = command.spawn().expect("the program");
     while !heat.lines().iter().any(|line| line.contains("/events")) {
@@ -199,8 +199,8 @@ fn only_what_comes_after_the_last_event_counts() {
     let deleted =
         vec![event("e1", "web", "DELETE_IN_PROGRESS"), event("e2", "web", "DELETE_COMPLETE")];
     let heat = making(vec![Some(deleted)], "DELETE_COMPLETE");
-    let place = Place::with(&[]);
-    let run = heat.run(&place, &["stack", "delete", "--wait", "--poll", "0.01", "web"]);
+    let directory = TestDirectory::with(&[]);
+    let run = heat.run(&directory, &["stack", "delete", "--wait", "--poll", "0.01", "web"]);
     assert_eq!((run.status, &*run.err), (0, ""));
     assert_eq!(
         run.out,
@@ -214,7 +214,7 @@ fn only_what_comes_after_the_last_event_counts() {
 fn actions_are_waited_for_and_listed() {
     let done = vec![event("e1", "web", "SUSPEND_COMPLETE")];
     let heat = making(vec![Some(done)], "SUSPEND_COMPLETE");
-    let place = Place::with(&[]);
+    let directory = TestDirectory::with(&[]);
     let words = [
         "stack",
         "suspend",
@@ -227,7 +227,7 @@ fn actions_are_waited_for_and_listed() {
         "-c",
         "Stack Status",
     ];
-    let run = heat.run(&place, &words);
+    let run = heat.run(&directory, &words);
     assert_eq!(
         run.out,
         "2026-11-15 19:11:02Z e1 [web]: SUSPEND_COMPLETE  state changed\nSUSPEND_COMPLETE\n"
@@ -239,10 +239,10 @@ fn actions_are_waited_for_and_listed() {
 
 #[test]
 fn only_what_is_in_progress_can_be_broken_off() {
-    let place = Place::with(&[]);
+    let directory = TestDirectory::with(&[]);
     let cancel = |status: &'static str, more: &[&str]| -> (Run, Option<Value>) {
         let heat = making(vec![], status);
-        let run = heat.run(&place, &[&["stack", "cancel", "web"][..], more].concat());
+        let run = heat.run(&directory, &[&["stack", "cancel", "web"][..], more].concat());
         let sent = heat.asked().into_iter().find(|asked| asked.method == "POST");
         (run, sent.map(|asked| asked.body))
     };
@@ -257,7 +257,7 @@ fn only_what_is_in_progress_can_be_broken_off() {
 
 #[test]
 fn answers_may_be_strange() {
-    let strange = |body: fn() -> Option<Told>| {
+    let strange = |body: fn() -> Option<Answer>| {
         let heat = Fake::heat(move |asked| match &*asked.method {
             "POST" => body(),
             _ => ok(json!([1])),

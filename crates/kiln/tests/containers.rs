@@ -30,7 +30,7 @@ resource_registry: {'My::Own': lib/child.yaml}
 parameter_defaults: {}
 ";
 
-/// A text that says the same in other words if somebody reads it as what it looks like.
+/// A text that would be printed in another form if a reader parsed it as the data that it looks like.
 const DATA: &str = "{ \"b\":1.50,\n\"a\":[] }";
 
 /// Puts files into a container of the object store as the user `demo`.
@@ -65,8 +65,8 @@ async fn fill(clouds: &str, container: &str, files: &[(&str, &str)]) {
 #[test]
 fn a_stack_is_made_of_what_is_in_a_container() {
     let dev = Dev::start_with(&[]);
-    let place = dev.place();
-    place.put("stack.yaml", TEMPLATE.as_bytes());
+    let directory = dev.directory();
+    directory.put("stack.yaml", TEMPLATE.as_bytes());
     let clouds = std::fs::read_to_string(dev.clouds()).expect("clouds");
     let files = [("lib/child.yaml", CHILD), ("env.yaml", ENVIRONMENT), ("data.json", DATA)];
     let large = "x".repeat(1_048_577);
@@ -75,9 +75,9 @@ fn a_stack_is_made_of_what_is_in_a_container() {
         fill(&clouds, "large", &[("x", &large)]).await;
     });
     let kiln = |words: &[&str]| {
-        let mut command = place.command(words);
+        let mut command = directory.command(words);
         command.env("OS_CLIENT_CONFIG_FILE", dev.clouds()).env("OS_CLOUD", "kiln");
-        crate::place::Run::from(command.output().expect("an end"))
+        crate::test_directory::Run::from(command.output().expect("an end"))
     };
     let create = |container: &str, name: &str| {
         let words = ["stack", "create", "-t", "stack.yaml", "-e", "env.yaml", "--wait"];
@@ -115,7 +115,7 @@ fn a_stack_is_made_of_what_is_in_a_container() {
     let Some(clients) = clients() else { return };
     let mut stock = Command::new(clients.join("bin/openstack"));
     stock.args(["stack", "create", "-t", "stack.yaml", "-e", "env.yaml", "--wait", "-s", "box"]);
-    stock.arg("stock").current_dir(place.path());
+    stock.arg("stock").current_dir(directory.path());
     stock.env("OS_CLIENT_CONFIG_FILE", dev.clouds()).env("OS_CLOUD", "kiln");
     let made = stock.output().expect("the stock client");
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));

@@ -1,6 +1,6 @@
 //! `kiln dev`: a first stack in a moment.
 
-use crate::place::Place;
+use crate::test_directory::TestDirectory;
 
 const TEMPLATE: &str = "\
 heat_template_version: 2021-04-16
@@ -23,14 +23,14 @@ const ARGUMENTS: [&str; 4] = ["dev", "stack.yaml", "--free-ports", "--exit"];
 
 #[test]
 fn a_template_becomes_a_stack_with_all_that_it_names() {
-    let place = Place::with(&[("stack.yaml", TEMPLATE), ("child.yaml", CHILD)]);
-    let run = place.run(&[&ARGUMENTS[..], &["-P", "size=3"]].concat());
+    let directory = TestDirectory::with(&[("stack.yaml", TEMPLATE), ("child.yaml", CHILD)]);
+    let run = directory.run(&[&ARGUMENTS[..], &["-P", "size=3"]].concat());
     assert_eq!(run.status, 0, "{}\n{}", run.out, run.err);
     assert!(run.out.contains("[stack.group]: CREATE_COMPLETE  state changed"), "{}", run.out);
     let end = "stack CREATE_COMPLETE: Stack CREATE completed successfully\n\
                outputs\n  members  [\"here\", \"here\", \"here\"]\n";
     assert!(run.out.ends_with(end), "{}", run.out);
-    let clouds = std::fs::read_to_string(place.path().join("clouds.yaml")).expect("clouds");
+    let clouds = std::fs::read_to_string(directory.path().join("clouds.yaml")).expect("clouds");
     assert!(clouds.contains("  kiln:\n    auth:\n      auth_url: http://127.0.0.1:"), "{clouds}");
 }
 
@@ -40,13 +40,13 @@ fn a_stack_that_fails_or_is_refused_is_told_by_the_exit_status() {
 heat_template_version: 2021-04-16
 resources: {r: {type: OS::Heat::TestResource, properties: {fail: true}}}
 ";
-    let place = Place::with(&[("stack.yaml", failing)]);
-    let run = place.run(&ARGUMENTS);
+    let directory = TestDirectory::with(&[("stack.yaml", failing)]);
+    let run = directory.run(&ARGUMENTS);
     assert_eq!(run.status, 1, "{}\n{}", run.out, run.err);
     assert!(run.out.contains("CREATE_FAILED"), "{}", run.out);
     let refused = "heat_template_version: 2021-04-16\nresources: {r: {type: No::Such}}\n";
-    let place = Place::with(&[("stack.yaml", refused)]);
-    let run = place.run(&ARGUMENTS);
+    let directory = TestDirectory::with(&[("stack.yaml", refused)]);
+    let run = directory.run(&ARGUMENTS);
     assert_eq!(run.status, 1, "{}\n{}", run.out, run.err);
     assert!(run.err.contains("The Resource Type (No::Such) could not be found."), "{}", run.err);
 }
@@ -54,13 +54,16 @@ resources: {r: {type: OS::Heat::TestResource, properties: {fail: true}}}
 #[test]
 fn what_is_kept_is_there_again_and_somebody_elses_clouds_are_left_alone() {
     let others = "clouds: {}\n";
-    let place =
-        Place::with(&[("stack.yaml", TEMPLATE), ("child.yaml", CHILD), ("clouds.yaml", others)]);
+    let directory = TestDirectory::with(&[
+        ("stack.yaml", TEMPLATE),
+        ("child.yaml", CHILD),
+        ("clouds.yaml", others),
+    ]);
     let kept = [&ARGUMENTS[..], &["--state", "state"]].concat();
-    assert_eq!(place.run(&kept).status, 0);
-    let clouds = std::fs::read_to_string(place.path().join("clouds.yaml")).expect("clouds");
+    assert_eq!(directory.run(&kept).status, 0);
+    let clouds = std::fs::read_to_string(directory.path().join("clouds.yaml")).expect("clouds");
     assert_eq!(clouds, others);
-    let run = place.run(&kept);
+    let run = directory.run(&kept);
     assert_eq!(run.status, 1, "{}\n{}", run.out, run.err);
     assert!(run.err.contains("The Stack (stack) already exists."), "{}", run.err);
     assert!(run.out.contains("OS_CLIENT_CONFIG_FILE=kiln-clouds.yaml"), "{}", run.out);

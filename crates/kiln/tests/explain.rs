@@ -1,6 +1,6 @@
 //! `kiln explain`: the pages, and whether their samples do what they say.
 
-use crate::place::{Place, fails};
+use crate::test_directory::{TestDirectory, fails};
 use serde_json::Value;
 use std::path::Path;
 
@@ -21,8 +21,8 @@ const NEED_VALUES: [&str; 2] = ["K0304", "K0308"];
 
 #[test]
 fn a_page_says_what_a_code_means() {
-    let place = Place::with(&[]);
-    let run = place.run(&["explain", "k0403"]);
+    let directory = TestDirectory::with(&[]);
+    let run = directory.run(&["explain", "k0403"]);
     assert_eq!(run.status, 0);
     assert_eq!(
         run.out,
@@ -50,10 +50,13 @@ Works:
         properties: {name: front}
 "
     );
-    let all = place.run(&["explain"]);
+    let all = directory.run(&["explain"]);
     assert!(all.out.starts_with("CODE   FINDING"), "{}", all.out);
     assert_eq!(all.out.lines().count(), kiln_template::codes::ALL.len() + 1);
-    fails(&place.run(&["explain", "K04033"]), "there is no code \"K04033\": did you mean `K0403`?");
+    fails(
+        &directory.run(&["explain", "K04033"]),
+        "there is no code \"K04033\": did you mean `K0403`?",
+    );
 }
 
 #[test]
@@ -76,14 +79,14 @@ fn samples_fail_with_their_code_and_work_when_fixed() {
 
 /// The codes that a page's samples of a role lead to.
 fn found(code: &str, page: &str, role: &str) -> Vec<String> {
-    let place = Place::with(&[]);
+    let directory = TestDirectory::with(&[]);
     let mut arguments = vec!["validate", "template.yaml", "--format", "json"];
     for fenced in page.split("```yaml ").skip(1) {
         let sample = fenced.split("```").next().expect("a sample");
         let (head, text) = sample.split_once('\n').expect("a head and a text");
         let (does, file) = head.split_once(' ').unwrap_or((head, "template.yaml"));
         if does == role || does == "with" {
-            place.put(file, text.as_bytes());
+            directory.put(file, text.as_bytes());
             if file.starts_with("env") {
                 arguments.extend(["-e", file]);
             }
@@ -92,7 +95,7 @@ fn found(code: &str, page: &str, role: &str) -> Vec<String> {
     if NEED_VALUES.contains(&code) {
         arguments.push("--require-parameters");
     }
-    let run = place.run(&arguments);
+    let run = directory.run(&arguments);
     assert_eq!(run.err, "", "{code}");
     let verdict: Value = serde_json::from_str(&run.out).expect("JSON");
     let found = verdict["diagnostics"].as_array().expect("a list");

@@ -1,6 +1,6 @@
 //! `kiln template graph`.
 
-use crate::place::{Place, prints};
+use crate::test_directory::{TestDirectory, prints};
 use serde_json::{Value, json};
 
 const TEMPLATE: &str = "\
@@ -33,9 +33,9 @@ resources:
 
 #[test]
 fn a_tree_shows_what_needs_what() {
-    let place = Place::with(&[("t.yaml", TEMPLATE)]);
+    let directory = TestDirectory::with(&[("t.yaml", TEMPLATE)]);
     prints(
-        &place.run(&["template", "graph", "t.yaml"]),
+        &directory.run(&["template", "graph", "t.yaml"]),
         0,
         "\
 server (OS::Nova::Server)
@@ -45,13 +45,13 @@ server (OS::Nova::Server)
     └── net (above)
 ",
     );
-    let with_volume = place.run(&["template", "graph", "t.yaml", "-P", "with_volume=true"]);
+    let with_volume = directory.run(&["template", "graph", "t.yaml", "-P", "with_volume=true"]);
     assert!(with_volume.out.starts_with("volume (OS::Cinder::Volume)\n└── server (OS::N"));
 }
 
 #[test]
 fn graphviz_gets_quoted_names_and_edges_to_what_is_needed() {
-    let place = Place::with(&[(
+    let directory = TestDirectory::with(&[(
         "t.yaml",
         "\
 heat_template_version: 2021-04-16
@@ -61,7 +61,7 @@ resources:
 ",
     )]);
     prints(
-        &place.run(&["template", "graph", "t.yaml", "--format", "dot"]),
+        &directory.run(&["template", "graph", "t.yaml", "--format", "dot"]),
         0,
         r#"digraph stack {
   rankdir=LR;
@@ -76,8 +76,8 @@ resources:
 
 #[test]
 fn programs_get_needs_and_an_order() {
-    let place = Place::with(&[("t.yaml", TEMPLATE)]);
-    let run = place.run(&["template", "graph", "t.yaml", "--format", "json"]);
+    let directory = TestDirectory::with(&[("t.yaml", TEMPLATE)]);
+    let run = directory.run(&["template", "graph", "t.yaml", "--format", "json"]);
     let found: Value = serde_json::from_str(&run.out).expect("JSON");
     assert_eq!(found["order"], json!(["net", "subnet", "port", "server"]));
     let port = json!({"name": "port", "type": "OS::Neutron::Port", "needs": ["subnet", "net"]});
@@ -86,7 +86,7 @@ fn programs_get_needs_and_an_order() {
 
 #[test]
 fn a_ring_cannot_be_drawn_and_is_told_beside() {
-    let place = Place::with(&[(
+    let directory = TestDirectory::with(&[(
         "t.yaml",
         "\
 heat_template_version: 2021-04-16
@@ -95,7 +95,7 @@ resources:
   b: {type: OS::Heat::RandomString, depends_on: a}
 ",
     )]);
-    let run = place.run(&["template", "graph", "t.yaml"]);
+    let run = directory.run(&["template", "graph", "t.yaml"]);
     assert_eq!((run.status, &*run.out), (1, ""));
     assert_eq!(
         run.err,
@@ -117,11 +117,11 @@ t.yaml: 1 error
 
 #[test]
 fn other_mistakes_stand_beside_the_graph() {
-    let place = Place::with(&[(
+    let directory = TestDirectory::with(&[(
         "t.yaml",
         "heat_template_version: 2021-04-16\nresources:\n  a: {type: No::Such}\n",
     )]);
-    let run = place.run(&["template", "graph", "t.yaml"]);
+    let run = directory.run(&["template", "graph", "t.yaml"]);
     assert_eq!((run.status, &*run.out), (1, "a (No::Such)\n"));
     assert!(run.err.starts_with("error[K0402]"), "{}", run.err);
 }
@@ -133,8 +133,8 @@ fn a_long_chain_is_drawn_in_pieces_and_a_dense_graph_once() {
         let needs = if n == 0 { String::new() } else { format!(", depends_on: r{}", n - 1) };
         chain.push_str(&format!("  r{n}: {{type: OS::Heat::RandomString{needs}}}\n"));
     }
-    let place = Place::with(&[("t.yaml", &chain)]);
-    let run = place.run(&["template", "graph", "t.yaml"]);
+    let directory = TestDirectory::with(&[("t.yaml", &chain)]);
+    let run = directory.run(&["template", "graph", "t.yaml"]);
     assert_eq!(run.status, 0);
     // Every resource once, and once more where a piece ends.
     assert_eq!(run.out.lines().count(), 600 + 599 / 24);
@@ -149,10 +149,10 @@ fn a_long_chain_is_drawn_in_pieces_and_a_dense_graph_once() {
             )
         })
         .collect();
-    let place = Place::with(&[(
+    let directory = TestDirectory::with(&[(
         "t.yaml",
         &format!("heat_template_version: 2021-04-16\nresources:\n{wide}"),
     )]);
-    let run = place.run(&["template", "graph", "t.yaml"]);
+    let run = directory.run(&["template", "graph", "t.yaml"]);
     assert!(run.out.lines().count() <= 100 + 100 * 99 / 2);
 }

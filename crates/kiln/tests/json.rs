@@ -1,17 +1,17 @@
 //! `kiln validate --format json` as programs see it.
 
-use crate::place::Place;
+use crate::test_directory::TestDirectory;
 use serde_json::{Value, json};
 
-fn verdict(place: &Place, arguments: &[&str]) -> (i32, Value) {
-    let run = place.run(&[&["validate", "--format", "json"], arguments].concat());
+fn verdict(directory: &TestDirectory, arguments: &[&str]) -> (i32, Value) {
+    let run = directory.run(&[&["validate", "--format", "json"], arguments].concat());
     assert_eq!(run.err, "");
     (run.status, serde_json::from_str(&run.out).expect("one JSON value and nothing else"))
 }
 
 #[test]
 fn a_good_template_has_no_diagnostics() {
-    let place = Place::with(&[("t.yaml", "heat_template_version: rocky\n")]);
+    let directory = TestDirectory::with(&[("t.yaml", "heat_template_version: rocky\n")]);
     let expected = json!({
         "valid": true,
         "file": "t.yaml",
@@ -19,14 +19,14 @@ fn a_good_template_has_no_diagnostics() {
         "diagnostics": [],
         "summary": { "errors": 0, "warnings": 0, "resources": 0, "parameters": 0, "outputs": 0 },
     });
-    let (status, found) = verdict(&place, &["t.yaml"]);
+    let (status, found) = verdict(&directory, &["t.yaml"]);
     assert_eq!((status, &found), (0, &expected));
     assert_eq!(found.to_string(), expected.to_string(), "the order of keys is fixed");
 }
 
 #[test]
 fn findings_are_told_in_full() {
-    let place = Place::with(&[(
+    let directory = TestDirectory::with(&[(
         "t.yaml",
         "\
 heat_template_version: 2021-04-16
@@ -34,7 +34,7 @@ resources:
   é: {type: OS::Neutron::Net, properties: {nmae: x}}
 ",
     )]);
-    let (status, found) = verdict(&place, &["t.yaml"]);
+    let (status, found) = verdict(&directory, &["t.yaml"]);
     let expected = json!({
         "valid": false,
         "file": "t.yaml",
@@ -70,8 +70,8 @@ fn all_of_many_findings_are_told() {
     for n in 0..250 {
         text.push_str(&format!("  r{n}: {{type: No::Such}}\n"));
     }
-    let place = Place::with(&[("t.yaml", &text)]);
-    let (status, found) = verdict(&place, &["t.yaml"]);
+    let directory = TestDirectory::with(&[("t.yaml", &text)]);
+    let (status, found) = verdict(&directory, &["t.yaml"]);
     assert_eq!(status, 1);
     assert_eq!(found["diagnostics"].as_array().map(Vec::len), Some(250));
     assert_eq!(found["summary"]["errors"], 250);
@@ -79,8 +79,8 @@ fn all_of_many_findings_are_told() {
 
 #[test]
 fn what_cannot_be_read_has_no_version_and_no_counts() {
-    let place = Place::with(&[("t.yaml", "a: [\n")]);
-    let (status, found) = verdict(&place, &["t.yaml"]);
+    let directory = TestDirectory::with(&[("t.yaml", "a: [\n")]);
+    let (status, found) = verdict(&directory, &["t.yaml"]);
     assert_eq!(status, 1);
     assert_eq!(found["version"], Value::Null);
     assert_eq!(found["summary"]["resources"], Value::Null);
@@ -90,17 +90,17 @@ fn what_cannot_be_read_has_no_version_and_no_counts() {
 #[test]
 fn denied_warnings_make_it_invalid() {
     let text = "heat_template_version: rocky\ndescription: a\ndescription: b\n";
-    let place = Place::with(&[("t.yaml", text)]);
-    let (status, found) = verdict(&place, &["t.yaml"]);
+    let directory = TestDirectory::with(&[("t.yaml", text)]);
+    let (status, found) = verdict(&directory, &["t.yaml"]);
     assert_eq!((status, &found["valid"]), (0, &json!(true)));
     assert_eq!(found["diagnostics"][0]["labels"][1]["text"], "first occurrence");
     assert_eq!(found["diagnostics"][0]["labels"][1]["primary"], false);
-    let (status, found) = verdict(&place, &["t.yaml", "--deny-warnings"]);
+    let (status, found) = verdict(&directory, &["t.yaml", "--deny-warnings"]);
     assert_eq!((status, &found["valid"]), (1, &json!(false)));
 }
 
 #[test]
 fn standard_output_stays_empty_when_the_template_cannot_be_looked_at() {
-    let run = Place::with(&[]).run(&["validate", "--format", "json", "gone.yaml"]);
+    let run = TestDirectory::with(&[]).run(&["validate", "--format", "json", "gone.yaml"]);
     assert_eq!((run.status, &*run.out), (2, ""));
 }

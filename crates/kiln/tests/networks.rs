@@ -1,4 +1,4 @@
-//! A network service that outlives whoever calls it: just enough of it, over real HTTP.
+//! A small network service over real HTTP, which outlives the processes that call it.
 
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

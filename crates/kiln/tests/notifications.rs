@@ -1,12 +1,12 @@
-//! What operators are told of stacks: an unmodified listener of oslo.messaging hears it from a real RabbitMQ.
+//! Notifications for operators: an unmodified listener of oslo.messaging receives them from a real RabbitMQ.
 
 #[allow(dead_code, reason = "others use more of it")]
 #[path = "../../bus/tests/broker.rs"]
 mod broker;
 
 use crate::clients::clients;
-use crate::place::Place;
 use crate::server::{Served, wait};
+use crate::test_directory::TestDirectory;
 use broker::Broker;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -18,7 +18,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 struct Listener {
     process: Child,
     lines: Lines<BufReader<ChildStdout>>,
-    /// What it heard of one level, when another one was asked for.
+    /// Messages of one level that arrived while the test waited for another level.
     aside: VecDeque<Value>,
 }
 
@@ -66,7 +66,7 @@ impl Drop for Listener {
     }
 }
 
-/// What matters of a message. Names of nested stacks end in something random.
+/// The relevant parts of a message. Names of nested stacks end in something random.
 fn line(message: &Value) -> String {
     let payload = &message["payload"];
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -86,7 +86,7 @@ resources:
     type: OS::Heat::AutoScalingGroup
     properties: {min_size: 1, max_size: 3, resource: {type: OS::Heat::TestResource}}
 ",
-    include_str!("samples/scaling_policy.yaml"),
+    include_str!("../../../tests/samples/scaling_policy.yaml"),
 );
 
 const FAILING: &str = "heat_template_version: 2021-04-16\n\
@@ -135,8 +135,8 @@ fn until(stack: &str, state: &str) {
 fn the_log_has_a_line_for_each() {
     let config = "[heat_api]\nbind_host = 127.0.0.1\nbind_port = 0\n[paste_deploy]\nflavor = noauth\n\
                   [oslo_messaging_notifications]\ndriver = log\n";
-    let place = Place::with(&[("kiln.conf", config)]);
-    let mut served = Served::start_with(&place, "kiln.conf", Stdio::piped());
+    let directory = TestDirectory::with(&[("kiln.conf", config)]);
+    let mut served = Served::start_with(&directory, "kiln.conf", Stdio::piped());
     let log = BufReader::new(served.log().expect("its log")).lines();
     let is_notification = |line: &String| line.contains("\"message_id\"");
     let mut log = log.map(|line| line.expect("a line")).filter(is_notification);
@@ -163,9 +163,9 @@ fn a_listener_hears_of_every_stack_and_the_broker_may_go() {
          driver = log\ntransport_url = {}\n",
         broker.url()
     );
-    let place = Place::with(&[("kiln.conf", &config)]);
+    let directory = TestDirectory::with(&[("kiln.conf", &config)]);
     let mut listener = Listener::start(&clients, &broker);
-    let mut served = Served::start(&place, "kiln.conf");
+    let mut served = Served::start(&directory, "kiln.conf");
     let api = served.address();
 
     let group = make(&api, "web", GROUP);

@@ -1,7 +1,7 @@
-//! A server that is replaced while it works: nobody notices.
+//! A server is replaced while it works, and no client notices.
 
-use crate::place::Place;
 use crate::server::{Served, wait};
+use crate::test_directory::TestDirectory;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -75,8 +75,8 @@ async fn state(api: &str, stack: &str) -> String {
 
 #[test]
 fn a_server_is_replaced_without_a_failed_request_and_its_stacks_go_on() {
-    let place = Place::with(&[("kiln.conf", &config("0"))]);
-    let mut old = Served::start(&place, "kiln.conf");
+    let directory = TestDirectory::with(&[("kiln.conf", &config("0"))]);
+    let mut old = Served::start(&directory, "kiln.conf");
     let api = old.address();
     let template = json!({
         "heat_template_version": "2021-04-16",
@@ -94,8 +94,8 @@ fn a_server_is_replaced_without_a_failed_request_and_its_stacks_go_on() {
     let crowd = Crowd::gather(&format!("{api}/v1/admin/stacks"));
     crowd.go_on(50);
     let port = api.rsplit(':').next().expect("a port");
-    place.put("next.conf", config(port).as_bytes());
-    let mut new = Served::start(&place, "next.conf");
+    directory.put("next.conf", config(port).as_bytes());
+    let mut new = Served::start(&directory, "next.conf");
     assert_eq!(new.address(), api, "the port is shared");
     crowd.go_on(50);
     assert_eq!(wait(state(&api, "kept")), "CREATE_IN_PROGRESS");
@@ -112,8 +112,8 @@ fn a_server_is_replaced_without_a_failed_request_and_its_stacks_go_on() {
 
 #[test]
 fn a_stream_of_events_ends_when_its_server_leaves_and_goes_on_with_the_next() {
-    let place = Place::with(&[("kiln.conf", &config("0"))]);
-    let mut old = Served::start(&place, "kiln.conf");
+    let directory = TestDirectory::with(&[("kiln.conf", &config("0"))]);
+    let mut old = Served::start(&directory, "kiln.conf");
     let api = old.address();
     let mut old = Some(old);
     let template = json!({
@@ -155,8 +155,8 @@ fn a_stream_of_events_ends_when_its_server_leaves_and_goes_on_with_the_next() {
     let last = first.lines().filter_map(|line| line.strip_prefix("id: ")).next_back();
     let last = last.expect("an event").to_owned();
     let port = api.rsplit(':').next().expect("a port");
-    place.put("next.conf", config(port).as_bytes());
-    let mut new = Served::start(&place, "next.conf");
+    directory.put("next.conf", config(port).as_bytes());
+    let mut new = Served::start(&directory, "next.conf");
     assert_eq!(new.address(), api);
     let rest = wait(async { stream(Some(last.clone())).await.text().await.expect("a stream") });
     assert!(!rest.contains(&last), "{rest}");
@@ -167,10 +167,11 @@ fn a_stream_of_events_ends_when_its_server_leaves_and_goes_on_with_the_next() {
 #[test]
 fn what_one_process_is_asked_another_one_does() {
     let config = config("0") + "[kiln]\nroles = api\n";
-    let place = Place::with(&[("api.conf", &config), ("engine.conf", "[kiln]\nroles = engine\n")]);
-    let mut api = Served::start(&place, "api.conf");
+    let directory =
+        TestDirectory::with(&[("api.conf", &config), ("engine.conf", "[kiln]\nroles = engine\n")]);
+    let mut api = Served::start(&directory, "api.conf");
     let url = api.address();
-    let mut engine = Served::start(&place, "engine.conf");
+    let mut engine = Served::start(&directory, "engine.conf");
     engine.wait_for("The engine runs.");
     let properties = json!({"action_wait_secs": {"create": 3000}});
     let slow = json!({"type": "OS::Heat::TestResource", "properties": properties});

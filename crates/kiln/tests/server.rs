@@ -1,17 +1,17 @@
 //! The server and the keeping of its database.
 
 use crate::client_fake::{Fake, nothing};
-use crate::place::Place;
+use crate::test_directory::TestDirectory;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
 #[test]
 fn a_server_starts_on_nothing_and_stops_when_asked() {
-    let place = Place::with(&[]);
+    let directory = TestDirectory::with(&[]);
     let mut server = Command::new(env!("CARGO_BIN_EXE_kiln"))
         .args(["server", "--role", "engine"])
-        .current_dir(place.path())
+        .current_dir(directory.path())
         .stdout(Stdio::piped())
         .spawn()
         .expect("the program starts");
@@ -29,25 +29,25 @@ fn a_server_starts_on_nothing_and_stops_when_asked() {
 
 #[test]
 fn a_database_is_kept() {
-    let place = Place::with(&[]);
-    assert_eq!(place.run(&["db", "purge"]).out, "Purged 0 deleted stacks.\n");
-    let run = place.run(&["db", "rotate-keys"]);
+    let directory = TestDirectory::with(&[]);
+    assert_eq!(directory.run(&["db", "purge"]).out, "Purged 0 deleted stacks.\n");
+    let run = directory.run(&["db", "rotate-keys"]);
     assert_eq!(run.out, "A new key is in use; 0 rows were encrypted again.\n");
 }
 
 #[test]
 fn what_cannot_be_used_is_told_with_what_to_do() {
-    let place = Place::with(&[]);
-    let run = place.run(&["server", "--endpoint", "network"]);
+    let directory = TestDirectory::with(&[]);
+    let run = directory.run(&["server", "--endpoint", "network"]);
     assert_eq!((run.status, &*run.err), (2, "kiln: --endpoint network: write it as SERVICE=URL\n"));
-    let run = place.run(&["server", "--endpoint", "nets=http://x"]);
+    let run = directory.run(&["server", "--endpoint", "nets=http://x"]);
     assert!(
         run.err.starts_with("kiln: --endpoint: there is no service nets; it is one of alarming,")
     );
-    place.run(&["db", "purge"]);
-    let keys = place.path().join("kiln.keys");
+    directory.run(&["db", "purge"]);
+    let keys = directory.path().join("kiln.keys");
     std::fs::set_permissions(&keys, PermissionsExt::from_mode(0o644)).expect("a mode");
-    let run = place.run(&["db", "purge"]);
+    let run = directory.run(&["db", "purge"]);
     assert_eq!(run.status, 2);
     assert!(
         run.err.ends_with("can be read by others (mode 644): chmod 600 'kiln.keys'\n"),
@@ -63,15 +63,15 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    pub(crate) fn start(place: &Place, config: &str) -> Served {
-        Served::start_with(place, config, Stdio::inherit())
+    pub(crate) fn start(directory: &TestDirectory, config: &str) -> Served {
+        Served::start_with(directory, config, Stdio::inherit())
     }
 
     /// Starts it, with its log going there.
-    pub(crate) fn start_with(place: &Place, config: &str, log: Stdio) -> Served {
+    pub(crate) fn start_with(directory: &TestDirectory, config: &str, log: Stdio) -> Served {
         let mut process = Command::new(env!("CARGO_BIN_EXE_kiln"))
             .args(["server", "--config", config])
-            .current_dir(place.path())
+            .current_dir(directory.path())
             .stdout(Stdio::piped())
             .stderr(log)
             .spawn()
@@ -89,7 +89,7 @@ impl Served {
         address.trim_end_matches('.').to_owned()
     }
 
-    /// What it logs, if that was asked for.
+    /// The log of the process, if the test requested it.
     pub(crate) fn log(&mut self) -> Option<std::process::ChildStderr> {
         self.process.stderr.take()
     }
@@ -132,8 +132,8 @@ metrics_port = 0
 
 #[test]
 fn a_server_does_as_its_file_says_and_goes_on_where_it_stopped() {
-    let place = Place::with(&[("kiln.conf", CONFIG)]);
-    let mut served = Served::start(&place, "kiln.conf");
+    let directory = TestDirectory::with(&[("kiln.conf", CONFIG)]);
+    let mut served = Served::start(&directory, "kiln.conf");
     let (api, metrics) = (served.address(), served.address());
     let client = kiln_cloud::client_builder().build().expect("a client");
     let stack = serde_json::json!({
@@ -169,7 +169,7 @@ fn a_server_does_as_its_file_says_and_goes_on_where_it_stopped() {
     });
     assert!(served.stop());
 
-    let mut served = Served::start(&place, "kiln.conf");
+    let mut served = Served::start(&directory, "kiln.conf");
     let api = served.address();
     wait(async {
         let client = kiln_cloud::client_builder().build().expect("a client");
@@ -191,8 +191,8 @@ fn an_operators_own_program_says_who_is_let_in() {
         "[kiln]\n",
         &format!("[kiln]\nauth_backend = {}\nauth_backend_roles = reader\n", program.url("/ask")),
     );
-    let place = Place::with(&[("kiln.conf", &config)]);
-    let mut served = Served::start(&place, "kiln.conf");
+    let directory = TestDirectory::with(&[("kiln.conf", &config)]);
+    let mut served = Served::start(&directory, "kiln.conf");
     let api = served.address();
     wait(async {
         let client = kiln_cloud::client_builder().build().expect("a client");
@@ -215,7 +215,7 @@ fn an_operators_own_program_says_who_is_let_in() {
         let (status, body) = ask("bob", "lab", None).await;
         assert!(status == 401 && body.contains("Backend authentication failed"), "{body}");
         assert_eq!(ask("ann", "other", None).await.0, 401);
-        // Whoever is let in may do what the roles allow, and no more.
+        // An authenticated user may do what the roles allow, and no more.
         let (status, body) = ask("ann", "lab", Some("x")).await;
         assert!(status == 403 && body.contains("stacks:create"), "{body}");
     });
@@ -227,8 +227,8 @@ fn an_operators_own_program_says_who_is_let_in() {
 fn clients_choose_among_identity_services_where_they_may() {
     let config = CONFIG.replace("flavor = noauth", "flavor = standalone")
         + "[auth_password]\nmulti_cloud = true\nallowed_auth_uris = http://one.example/v3\n";
-    let place = Place::with(&[("kiln.conf", &config)]);
-    let mut served = Served::start(&place, "kiln.conf");
+    let directory = TestDirectory::with(&[("kiln.conf", &config)]);
+    let mut served = Served::start(&directory, "kiln.conf");
     let api = served.address();
     wait(async {
         let client = kiln_cloud::client_builder().build().expect("a client");
@@ -258,8 +258,8 @@ fn every_option_that_has_an_effect_is_known() {
                   bind_port = 0\n[kiln]\nauth_backend = http://127.0.0.1:9/\nroles = api\n\
                   nonsense = 1\n[noauth]\ntoken_response = missing.json\n[paste_deploy]\n\
                   flavor = noauth\n";
-    let place = Place::with(&[("kiln.conf", config)]);
-    let run = place.run(&["server", "--config", "kiln.conf"]);
+    let directory = TestDirectory::with(&[("kiln.conf", config)]);
+    let run = directory.run(&["server", "--config", "kiln.conf"]);
     assert_eq!(run.status, 2);
     let told: Vec<&str> = run.err.lines().filter(|line| line.contains("has no effect")).collect();
     assert!(told.len() == 1 && told[0].contains("[kiln] nonsense"), "{}", run.err);
@@ -279,8 +279,8 @@ fn a_server_speaks_tls_with_the_certificate_that_it_is_given() {
         ("cert.pem", certificate),
         ("key.pem", include_str!("tls/key.pem")),
     ];
-    let place = Place::with(&files);
-    let mut served = Served::start(&place, "kiln.conf");
+    let directory = TestDirectory::with(&files);
+    let mut served = Served::start(&directory, "kiln.conf");
     let trusted = reqwest::Certificate::from_pem(certificate.as_bytes()).expect("a certificate");
     let client = kiln_cloud::client_builder().tls_certs_only([trusted]).build().expect("a client");
     // The native API, CloudFormation's and CloudWatch's.
@@ -320,8 +320,8 @@ fn a_bad_file_is_refused_with_its_place() {
              127.0.0.1 alone; set [heat_api_cfn] bind_host to that, or choose another flavor\n",
         ),
     ] {
-        let place = Place::with(&[("kiln.conf", text)]);
-        let run = place.run(&["server", "--config", "kiln.conf"]);
+        let directory = TestDirectory::with(&[("kiln.conf", text)]);
+        let run = directory.run(&["server", "--config", "kiln.conf"]);
         assert_eq!((run.status, run.err.as_str()), (2, expected));
     }
 }

@@ -1,6 +1,6 @@
 //! `kiln validate` as people see it.
 
-use crate::place::{Place, fails, prints};
+use crate::test_directory::{TestDirectory, fails, prints};
 
 const GOOD: &str = "\
 heat_template_version: 2021-04-16
@@ -16,14 +16,14 @@ outputs:
 
 #[test]
 fn a_good_template_is_told_in_a_line() {
-    let place = Place::with(&[("good.yaml", GOOD)]);
+    let directory = TestDirectory::with(&[("good.yaml", GOOD)]);
     let verdict = "good.yaml: valid (HOT 2021-04-16, 1 resource, 1 parameter, 1 output)\n";
-    prints(&place.run(&["validate", "good.yaml"]), 0, verdict);
-    let here = place.path().to_str().expect("a path");
+    prints(&directory.run(&["validate", "good.yaml"]), 0, verdict);
+    let here = directory.path().to_str().expect("a path");
     let url = format!("file://{here}/good.yaml");
-    prints(&place.run(&["validate", &url]), 0, &format!("{url}{}", &verdict[9..]));
+    prints(&directory.run(&["validate", &url]), 0, &format!("{url}{}", &verdict[9..]));
     prints(
-        &place.run_with(&["validate", "-"], GOOD.as_bytes()),
+        &directory.run_with(&["validate", "-"], GOOD.as_bytes()),
         0,
         &format!("<stdin>{}", &verdict[9..]),
     );
@@ -31,7 +31,7 @@ fn a_good_template_is_told_in_a_line() {
 
 #[test]
 fn all_mistakes_are_told_at_once_with_their_places() {
-    let place = Place::with(&[(
+    let directory = TestDirectory::with(&[(
         "bad.yaml",
         "\
 heat_template_version: 2021-04-16
@@ -49,7 +49,7 @@ outputs:
 ",
     )]);
     prints(
-        &place.run(&["validate", "bad.yaml"]),
+        &directory.run(&["validate", "bad.yaml"]),
         1,
         "\
 error[K0402]: The Resource Type (OS::Neutron::Nett) could not be found.
@@ -83,7 +83,7 @@ bad.yaml: 2 errors, 1 warning
 
 #[test]
 fn warnings_alone_do_not_refuse_unless_they_are_denied() {
-    let place = Place::with(&[(
+    let directory = TestDirectory::with(&[(
         "t.yaml",
         "heat_template_version: 2018-08-31\ndescription: a\ndescription: b\n",
     )]);
@@ -98,21 +98,28 @@ warning[K0106]: duplicate key `description`; the last value is used
 
 ";
     let valid = "t.yaml: valid (HOT 2018-08-31, 0 resources, 0 parameters, 0 outputs), 1 warning\n";
-    prints(&place.run(&["validate", "t.yaml"]), 0, &[warning, valid].concat());
-    let denied = place.run(&["validate", "--deny-warnings", "t.yaml"]);
+    prints(&directory.run(&["validate", "t.yaml"]), 0, &[warning, valid].concat());
+    let denied = directory.run(&["validate", "--deny-warnings", "t.yaml"]);
     prints(&denied, 1, &[warning, "t.yaml: 1 warning\n"].concat());
 }
 
 #[test]
 fn mistakes_in_an_environment_point_into_it() {
-    let place = Place::with(&[
+    let directory = TestDirectory::with(&[
         ("t.yaml", GOOD),
         ("envs/e.yaml", "parameters:\n  nmae: x\n"),
         ("envs/f.yaml", "parameter: {name: x}\n"),
         ("envs/g.yaml", "parameters:\n\tname: x\n"),
     ]);
     prints(
-        &place.run(&["validate", "t.yaml", "-e", "envs/e.yaml", "--environment", "envs/f.yaml"]),
+        &directory.run(&[
+            "validate",
+            "t.yaml",
+            "-e",
+            "envs/e.yaml",
+            "--environment",
+            "envs/f.yaml",
+        ]),
         1,
         "\
 error[K0901]: Environment not in valid format: environment has wrong section \"parameter\"
@@ -134,14 +141,14 @@ error[K0303]: The Parameter (nmae) was not defined in template.
 t.yaml: 2 errors
 ",
     );
-    let tab = place.run(&["validate", "t.yaml", "-e", "envs/g.yaml"]);
+    let tab = directory.run(&["validate", "t.yaml", "-e", "envs/g.yaml"]);
     assert!(tab.out.contains("--> envs/g.yaml:2:1\n"), "{}", tab.out);
     assert!(tab.out.contains("help: indent with spaces; tabs cannot indent"), "{}", tab.out);
 }
 
 #[test]
 fn mistakes_in_a_nested_template_point_into_it() {
-    let place = Place::with(&[
+    let directory = TestDirectory::with(&[
         (
             "root.yaml",
             "\
@@ -164,7 +171,7 @@ resources:
         ),
     ]);
     prints(
-        &place.run(&["validate", "root.yaml", "-e", "env.yaml"]),
+        &directory.run(&["validate", "root.yaml", "-e", "env.yaml"]),
         1,
         "\
 error[K0403]: Property error: resources.one<parts/disk.yaml>.resources.disk.properties: Unknown Property siez
@@ -187,7 +194,7 @@ root.yaml: 1 error
 
 #[test]
 fn what_a_template_names_and_cannot_be_had_is_a_finding_told_once() {
-    let place = Place::with(&[(
+    let directory = TestDirectory::with(&[(
         "t.yaml",
         "\
 heat_template_version: 2021-04-16
@@ -197,7 +204,7 @@ resources:
   key: {type: OS::Heat::RandomString, properties: {salt: {get_file: .}}}
 ",
     )]);
-    let told = place.run(&["validate", "t.yaml"]);
+    let told = directory.run(&["validate", "t.yaml"]);
     assert_eq!(told.status, 1);
     assert!(told.out.ends_with("\nt.yaml: 3 errors\n"), "{}", told.out);
     for expected in [
@@ -213,7 +220,7 @@ resources:
 
 #[test]
 fn what_the_command_line_names_must_be_readable() {
-    let place = Place::with(&[("t.yaml", GOOD)]);
+    let directory = TestDirectory::with(&[("t.yaml", GOOD)]);
     for (arguments, why) in [
         (&["gone.yaml"][..], "cannot read gone.yaml: No such file or directory"),
         (&["."], "cannot read .: Is a directory"),
@@ -232,19 +239,19 @@ fn what_the_command_line_names_must_be_readable() {
         ),
         (&["t.yaml", "-P", "name"], "Malformed parameter(name). Use the key=value format."),
     ] {
-        fails(&place.run(&[&["validate"], arguments].concat()), why);
+        fails(&directory.run(&[&["validate"], arguments].concat()), why);
     }
-    let usage = place.run(&["validate"]);
+    let usage = directory.run(&["validate"]);
     assert_eq!((usage.status, &*usage.out), (2, ""));
     assert!(usage.err.contains("Usage: kiln validate"), "{}", usage.err);
 }
 
 #[test]
 fn parameters_are_asked_for_only_on_request() {
-    let place = Place::with(&[("t.yaml", GOOD), ("name.txt", "front")]);
+    let directory = TestDirectory::with(&[("t.yaml", GOOD), ("name.txt", "front")]);
     let ask = |more: &[&str]| {
         let arguments = [&["validate", "t.yaml", "--require-parameters"], more].concat();
-        place.run(&arguments)
+        directory.run(&arguments)
     };
     let missing = ask(&[]);
     assert_eq!(missing.status, 1);
@@ -259,7 +266,7 @@ fn parameters_are_asked_for_only_on_request() {
 
 #[test]
 fn values_of_hidden_parameters_never_appear() {
-    let place = Place::with(&[
+    let directory = TestDirectory::with(&[
         (
             "t.yaml",
             "\
@@ -294,12 +301,12 @@ parameters:
     ] {
         for format in ["text", "json"] {
             let common = ["validate", "t.yaml", "--require-parameters", "--format", format];
-            let run = place.run(&[&common, arguments].concat());
+            let run = directory.run(&[&common, arguments].concat());
             assert_eq!(run.status, 1);
             assert!(!run.out.contains("hunter"), "{arguments:?}\n{}", run.out);
         }
     }
-    let told = place.run(&["validate", "t.yaml", "-e", "env.yaml"]);
+    let told = directory.run(&["validate", "t.yaml", "-e", "env.yaml"]);
     assert!(told.out.contains("default: *******\n"), "{}", told.out);
 }
 
@@ -311,9 +318,9 @@ fn long_lines_are_cut_around_the_mistake() {
         "{{\"heat_template_version\":\"2021-04-16\",\"resources\":{{{many}\"bad\":{{\"type\":\"é界::No\"}},{many}\"z\":{{\"type\":\"OS::Neutron::Net\"}}}}}}"
     );
     // The same names again: warnings, which are told after the error.
-    let place = Place::with(&[("t.json", &text)]);
+    let directory = TestDirectory::with(&[("t.json", &text)]);
     let column = text[..text.find("\"é界").expect("it is there")].chars().count() + 1;
-    let told = place.run(&["validate", "t.json"]);
+    let told = directory.run(&["validate", "t.json"]);
     let lines: Vec<&str> = told.out.lines().collect();
     assert_eq!(lines[0], "error[K0402]: The Resource Type (é界::No) could not be found.");
     assert_eq!(lines[1], format!(" --> t.json:1:{column}"));
@@ -328,11 +335,11 @@ fn long_lines_are_cut_around_the_mistake() {
 
 #[test]
 fn tabs_and_wide_characters_keep_marks_in_place() {
-    let place = Place::with(&[(
+    let directory = TestDirectory::with(&[(
         "t.yaml",
         "heat_template_version: 2021-04-16\nresources: {\t界: {type: Nö}, b: {type: Né}}\n",
     )]);
-    let told = place.run(&["validate", "t.yaml"]);
+    let told = directory.run(&["validate", "t.yaml"]);
     assert!(
         told.out.contains(
             "\
@@ -361,10 +368,10 @@ fn tabs_and_wide_characters_keep_marks_in_place() {
 
 #[test]
 fn colours_come_when_they_are_wanted() {
-    let place = Place::with(&[("t.yaml", "a: 1\n")]);
-    let plain = place.run(&["validate", "t.yaml"]);
+    let directory = TestDirectory::with(&[("t.yaml", "a: 1\n")]);
+    let plain = directory.run(&["validate", "t.yaml"]);
     assert!(!plain.out.contains('\x1b'));
-    let always = place.run(&["validate", "t.yaml", "--color", "always"]);
+    let always = directory.run(&["validate", "t.yaml", "--color", "always"]);
     assert!(always.out.contains("\x1b["));
     let mut stripped = String::new();
     for (at, part) in always.out.split("\x1b[").enumerate() {

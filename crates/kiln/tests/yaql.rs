@@ -1,12 +1,12 @@
 //! `kiln yaql`.
 
-use crate::place::{Place, fails, prints};
+use crate::test_directory::{TestDirectory, fails, prints};
 
 const VOLUMES: &str = "[{name: small, size: 5}, {name: größer, size: 15}]\n";
 
 #[test]
 fn results_are_printed_as_compact_json() {
-    let place = Place::with(&[("v.yaml", VOLUMES)]);
+    let directory = TestDirectory::with(&[("v.yaml", VOLUMES)]);
     for (arguments, expected) in [
         (&["1 + 1"][..], "2\n"),
         (&["$"], "null\n"),
@@ -19,15 +19,15 @@ fn results_are_printed_as_compact_json() {
         (&["range(300).len()", "--limit-iterators", "300"], "300\n"),
         (&["('a' * 20000).len()", "--memory-quota", "100000"], "20000\n"),
     ] {
-        prints(&place.run(&[&["yaql"], arguments].concat()), 0, expected);
+        prints(&directory.run(&[&["yaql"], arguments].concat()), 0, expected);
     }
-    let piped = place.run_with(&["yaql", "$.sum()", "--data", "-"], b"[1, 2, 3]");
+    let piped = directory.run_with(&["yaql", "$.sum()", "--data", "-"], b"[1, 2, 3]");
     prints(&piped, 0, "6\n");
 }
 
 #[test]
 fn errors_point_into_the_expression() {
-    let place = Place::with(&[("v.yaml", VOLUMES)]);
+    let directory = TestDirectory::with(&[("v.yaml", VOLUMES)]);
     for (arguments, expected) in [
         (
             &["'é' + $.lenn()", "--data", "v.yaml"][..],
@@ -87,30 +87,30 @@ error[K0704]: Expression consumed too much memory
         ),
         (&["timespan(days => 1)"], "error[K0704]: A timespan cannot be part of a result\n"),
     ] {
-        let run = place.run(&[&["yaql"], arguments].concat());
+        let run = directory.run(&[&["yaql"], arguments].concat());
         assert_eq!((run.status, &*run.out, &*run.err), (1, "", expected));
     }
 }
 
 #[test]
 fn data_must_be_readable() {
-    let place = Place::with(&[("bad.yaml", "a: [1\nb: 2\n")]);
-    place.put("garbage", b"\xff\xff\xff");
+    let directory = TestDirectory::with(&[("bad.yaml", "a: [1\nb: 2\n")]);
+    directory.put("garbage", b"\xff\xff\xff");
     fails(
-        &place.run(&["yaql", "$", "--data", "gone"]),
+        &directory.run(&["yaql", "$", "--data", "gone"]),
         "cannot read gone: No such file or directory",
     );
-    let bad = place.run(&["yaql", "$", "--data", "bad.yaml"]);
+    let bad = directory.run(&["yaql", "$", "--data", "bad.yaml"]);
     assert_eq!((bad.status, &*bad.out), (1, ""));
     assert!(bad.err.contains("--> bad.yaml:2:"), "{}", bad.err);
-    let garbage = place.run(&["yaql", "$", "--data", "garbage"]);
+    let garbage = directory.run(&["yaql", "$", "--data", "garbage"]);
     assert_eq!(garbage.status, 1);
     assert_eq!(garbage.err, "error[K0101]: the byte 0xFF at offset 0 is not UTF-8\n");
 }
 
 #[test]
 fn hostile_queries_end() {
-    let place = Place::with(&[]);
+    let directory = TestDirectory::with(&[]);
     let long = "(".repeat(100_000);
     for expression in [
         &*long,
@@ -118,7 +118,7 @@ fn hostile_queries_end() {
         "[1, 2].select(range(100000).select($ * 2).sum()).sum()",
         "'a'.replace('a', 'aa' * 4000).replace('a', 'aa' * 4000)",
     ] {
-        let run = place.run(&["yaql", expression]);
+        let run = directory.run(&["yaql", expression]);
         assert_eq!((run.status, &*run.out), (1, ""), "{}", run.err);
         assert!(run.err.starts_with("error[K0704]: ") && run.err.len() < 10_000);
     }

@@ -30,8 +30,9 @@ use crate::rest::RestSpec;
 use calls::Fate;
 use kiln_cloud::{Call, Marker, Method, Reply};
 use kiln_template::definition::Files;
+use parking_lot::{Mutex, MutexGuard};
 use run::Shared;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The state of a resource at the start of an operation.
@@ -457,8 +458,8 @@ impl Op {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Shared> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock()
     }
 
     /// Passes a demand to the runner and waits for the answer.

@@ -40,6 +40,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let identity = Arc::new(Identity::open(None, IdentityOptions::new(seed, clock))?);
     let cloud = Cloud::open(options, Arc::clone(&identity))?;
     writeln!(std::io::stdout(), "identity at {identity_url}/v3, cloud at {cloud_url}")?;
+    #[allow(clippy::disallowed_methods, reason = "it runs until the program ends")]
     let services = tokio::spawn(axum::serve(back, cloud.router()).into_future());
     axum::serve(front, router(identity)).await?;
     services.await??;

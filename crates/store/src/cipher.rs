@@ -1,6 +1,6 @@
 //! Encryption of bodies: AES-256-GCM with random nonces.
 //!
-//! What a body is sealed with includes the kind and the id of its row, so that no body can stand in for
+//! The kind and the id of its row are part of what a body is sealed with, so that no body can stand in for
 //! another. A sealed body is a version (1 byte), the id of the key (4), the nonce (12), and the text with
 //! its tag (16 more than the text).
 
@@ -9,15 +9,16 @@ use crate::keys::{KeyError, Ring, Stamp, stamp};
 use aes_gcm::aead::{Aead, Payload};
 use aes_gcm::{Aes256Gcm, KeyInit, Nonce};
 use kiln_engine::store::Hash;
+use parking_lot::RwLock;
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 const VERSION: u8 = 1;
 const HEAD: usize = 1 + 4 + 12;
 
-/// What kind of row a body belongs to.
+/// The kind of row that a body belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BodyKind {
     Stack,
@@ -95,7 +96,7 @@ impl Cipher {
         if stamp(&self.path).map_err(DbError::Keys)? != self.loaded().stamp {
             let fresh = Arc::new(Loaded::load(&self.path).map_err(DbError::Keys)?);
             tracing::info!(path = %self.path.display(), "the key file has changed and is read again");
-            *self.loaded.write().unwrap_or_else(PoisonError::into_inner) = fresh;
+            *self.loaded.write() = fresh;
         }
         Ok(())
     }
@@ -149,15 +150,15 @@ impl Cipher {
         cipher.decrypt(&Nonce::from(nonce), payload).map_err(|_| damaged(restore))
     }
 
-    /// What a text is found by: a keyed hash, so that the database alone does not tell whether it
-    /// holds a text that he knows or guesses.
+    /// The key by which a text is found: a keyed hash, so that a reader of the database alone does not learn
+    /// whether it holds a text that he knows or guesses.
     pub(crate) fn lookup(&self, hash: Hash) -> [u8; 32] {
         let key = self.loaded();
         Sha256::new().chain_update(key.ring.lookup.0).chain_update(hash.0).finalize().into()
     }
 
     fn loaded(&self) -> Arc<Loaded> {
-        self.loaded.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.loaded.read().clone()
     }
 }
 

@@ -259,7 +259,7 @@ impl SqlStore {
     }
 }
 
-/// What a batch means for its tree.
+/// Applies a batch to the row of its tree.
 fn apply_batch(tree: &mut TreeRow, batch: &Batch) {
     tree.has_work = batch.has_work;
     let last = batch.events.iter().map(|event| event.number).max().unwrap_or(0);

@@ -99,8 +99,8 @@ impl SqlStore {
     }
 
     /// Bounds the size of a SQLite file, for a disk that it shares with others; nothing sets no bound.
-    /// What does not fit is refused, and done later if there is room again. Database servers have their
-    /// own ways.
+    /// A commit that does not fit is refused, and repeated later if there is room again. Database servers
+    /// have their own limits.
     pub async fn limit_size(&self, bytes: Option<u64>) -> Result<(), StoreError> {
         if self.dialect != Dialect::Sqlite {
             return Ok(());
@@ -168,6 +168,10 @@ impl SqlStore {
             return;
         }
         let checkpointer = checkpointer.clone();
+        #[allow(
+            clippy::disallowed_methods,
+            reason = "a commit does not wait for it, and it ends by itself"
+        )]
         tokio::spawn(async move {
             // If it fails, it is done with the next, or by a writer.
             if let Ok(mut connection) = checkpointer.acquire().await {

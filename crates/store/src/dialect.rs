@@ -1,4 +1,4 @@
-//! Where the SQL of SQLite, PostgreSQL and MariaDB differs.
+//! The differences between the SQL of SQLite, PostgreSQL and MariaDB.
 
 /// A kind of database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +97,7 @@ impl Dialect {
         }
     }
 
-    /// What an insertion ends with so that rows which are there already are overwritten.
+    /// The end of an insertion that overwrites rows with the same key.
     pub(crate) fn overwrite(self, key: &[&str], columns: &[&str]) -> String {
         let (head, value) = match self {
             Dialect::Mariadb => (" ON DUPLICATE KEY UPDATE ".to_owned(), ("VALUES(", ")")),
@@ -113,7 +113,7 @@ impl Dialect {
         head + &set.join(", ")
     }
 
-    /// What migrations write as placeholders.
+    /// The words that replace the placeholders of migrations.
     pub(crate) fn ddl(self) -> Ddl {
         match self {
             Dialect::Sqlite => Ddl {

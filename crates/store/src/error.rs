@@ -1,4 +1,4 @@
-//! What can go wrong inside, and what the engine is told of it.
+//! The errors of the store, and how the engine sees them.
 
 use crate::keys::KeyError;
 use kiln_engine::store::StoreError;

@@ -34,7 +34,7 @@ pub enum KeyError {
         path: PathBuf,
         /// The line, counted from 1.
         line: usize,
-        /// What is wrong with the file.
+        /// The mistake in the file.
         why: &'static str,
     },
     /// The file has other keys than those that the store was encrypted with.
@@ -73,7 +73,7 @@ impl Key {
         Ok(Key(bytes))
     }
 
-    /// What bodies name their key by. It follows from the key, so that no two rings disagree about it.
+    /// The id by which bodies name their key. It follows from the key, so that no two rings disagree about it.
     pub(crate) fn id(&self) -> u32 {
         let digest = Sha256::new().chain_update(b"kiln key ").chain_update(self.0).finalize();
         u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]])

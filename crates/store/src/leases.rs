@@ -1,4 +1,4 @@
-//! Who owns a tree.
+//! Leases: the ownership of trees.
 
 use crate::database::SqlStore;
 use crate::error::DbError;

@@ -42,7 +42,7 @@ impl Condition {
         self.values.extend(values);
     }
 
-    /// That a column has one of the values.
+    /// Requires that a column has one of the values.
     fn one_of(&mut self, column: &str, values: Vec<Value>) {
         if values.is_empty() {
             return self.and("1 = 0", []);
@@ -51,7 +51,7 @@ impl Condition {
         self.and(&format!("{column} IN ({list})"), values);
     }
 
-    /// That a row comes behind the one that has these values. The first key is asked for twice, the
+    /// Requires that a row comes behind the one that has these values. The first key occurs twice, the
     /// second time in a form for which databases use their indexes.
     pub(crate) fn behind(&mut self, keys: &[(&str, Value)], descending: bool) {
         let Some((first, _)) = keys.split_first() else { return };
@@ -72,7 +72,7 @@ impl Condition {
         self.and(&text, values);
     }
 
-    /// What it says.
+    /// The text of the condition.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }

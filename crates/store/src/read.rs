@@ -163,7 +163,7 @@ impl SqlStore {
 
     pub(crate) async fn stacks_of_tree(&self, root: StackId) -> Result<Option<TreeRows>, DbError> {
         let mut reader = self.reader().await?;
-        // What a question costs is mostly that it is asked: the number comes with the rows.
+        // A round trip costs more than what it reads, so the number comes with the rows.
         let select = format!(
             "SELECT {}, {LAST_EVENT} FROM stacks WHERE root = ? AND (class < 2 OR parent IS NULL)",
             StackRow::column_names()

@@ -7,11 +7,12 @@ use crate::cipher::Cipher;
 use crate::dialect::Dialect;
 use crate::error::DbError;
 use crate::sql::{Reader, Statement, Values};
+use parking_lot::Mutex;
 use sqlx::AnyConnection;
 use sqlx::any::AnyRow;
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use uuid::Uuid;
 
 /// A column: its name, and how its value goes into the table and comes out of it.
@@ -200,13 +201,13 @@ impl Tables {
     }
 
     fn upsert<R: TableRow>(&self, rows: usize) -> Arc<str> {
-        let mut known = self.upserts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.upserts.lock();
         let make = || {
             let row = format!("({})", placeholders(R::COLUMNS.len()));
             let (name, columns) = (R::TABLE, R::column_names());
             let rows = vec![row; rows].join(", ");
             let (insert, overwrite) = match (R::IS_IMMUTABLE, self.dialect) {
-                // What cannot fail half-way needs no journal of its own within the transaction.
+                // A statement that cannot fail half-way needs no journal of its own within the transaction.
                 (true, Dialect::Sqlite) => ("INSERT OR IGNORE", String::new()),
                 _ => {
                     let columns: Vec<&str> = R::COLUMNS.iter().map(|column| column.name).collect();

@@ -4,62 +4,66 @@
 //! case gets a database of its own. A failure names its case.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
+#![allow(clippy::disallowed_methods, reason = "a test ends with its runtime, and so do its tasks")]
 
 mod servers;
 mod sql;
 mod suite;
-mod world;
+mod test_store;
 
 use kiln_engine::memory::MemoryStore;
 use servers::{Mariadb, Postgres, Scratch};
 use std::sync::Arc;
-use world::{Place, World};
+use test_store::{TestDatabase, TestStore};
 
 #[test]
 fn memory() {
     run(suite::CASES, |_| async {
         let store = Arc::new(MemoryStore::new());
-        World::new(store.clone(), store)
+        TestStore::new(store.clone(), store)
     });
 }
 
 #[test]
 fn sqlite() {
     let scratch = Scratch::new("sqlite");
-    let place = |name: &str| {
+    let database = |name: &str| {
         let folder = scratch.folder(name);
-        Place { url: format!("sqlite://{}/kiln.db", folder.display()), keys: folder.join("keys") }
+        TestDatabase {
+            url: format!("sqlite://{}/kiln.db", folder.display()),
+            keys: folder.join("keys"),
+        }
     };
-    run_on(&place);
+    run_on(&database);
 }
 
 #[test]
 fn postgres() {
     let server = Postgres::start();
-    let place = |name: &str| Place {
+    let database = |name: &str| TestDatabase {
         url: server.database(name),
         keys: server.scratch.folder(&format!("keys-{name}")).join("keys"),
     };
-    run_on(&place);
+    run_on(&database);
 }
 
 #[test]
 fn mariadb() {
     let server = Mariadb::start();
-    let place = |name: &str| Place {
+    let database = |name: &str| TestDatabase {
         url: server.database(name),
         keys: server.scratch.folder(&format!("keys-{name}")).join("keys"),
     };
-    run_on(&place);
+    run_on(&database);
 }
 
-fn run_on(place: &dyn Fn(&str) -> Place) {
-    run(suite::CASES, |name| place(name).world());
-    run(sql::CASES, |name| std::future::ready(place(name)));
+fn run_on(database: &dyn Fn(&str) -> TestDatabase) {
+    run(suite::CASES, |name| database(name).test_store());
+    run(sql::CASES, |name| std::future::ready(database(name)));
 }
 
 /// Runs cases one after the other and names all that fail.
-fn run<W, F>(cases: &[(&str, suite::Case<W>)], world: impl Fn(&str) -> F)
+fn run<W, F>(cases: &[(&str, suite::Case<W>)], test: impl Fn(&str) -> F)
 where
     W: Send + 'static,
     F: Future<Output = W>,
@@ -71,8 +75,8 @@ where
             .enable_all()
             .build()
             .unwrap();
-        let world = runtime.block_on(world(name));
-        if runtime.block_on(runtime.spawn(case(world))).is_err() {
+        let test = runtime.block_on(test(name));
+        if runtime.block_on(runtime.spawn(case(test))).is_err() {
             failed.push(*name);
         }
     }

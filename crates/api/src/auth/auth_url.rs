@@ -1,10 +1,10 @@
-//! Where the identity service is: the operator's word, or the client's if it is one that the operator trusts.
+//! The URL of the identity service: the operator's, or the client's if the operator trusts it.
 
 use super::headers::header;
 use super::rejection::{Reason, Rejection};
 use axum::http::HeaderMap;
 
-/// Where the identity service is.
+/// The URLs of the identity service that are accepted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuthUrl {
     /// The operator's own.

@@ -2,8 +2,8 @@
 
 use kiln_cloud::BoundedMap;
 use kiln_engine::time::Time;
+use parking_lot::{Mutex, MutexGuard};
 use sha2::{Digest, Sha256};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The hash of a secret.
 pub(super) type Key = [u8; 32];
@@ -70,7 +70,7 @@ impl<V: Clone> Cache<V> {
     }
 
     fn lock(&self) -> MutexGuard<'_, BoundedMap<Key, Entry<V>>> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+        self.entries.lock()
     }
 }
 

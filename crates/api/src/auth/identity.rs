@@ -12,7 +12,7 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub struct IdentityClient {
     client: Client,
-    /// Where its version 3 is, without a slash at the end.
+    /// The URL of its version 3, without a slash at the end.
     url: String,
     timeout: Duration,
 }

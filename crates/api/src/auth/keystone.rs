@@ -19,16 +19,17 @@ use async_trait::async_trait;
 use axum::http::HeaderMap;
 use kiln_engine::time::Time;
 use kiln_template::value::Secret;
+use parking_lot::Mutex;
 use serde_json::Value as Json;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-/// What an operator decides about tokens.
+/// The operator's settings for tokens.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where clients get tokens.
+    /// The URL from which clients get tokens.
     pub www_authenticate_uri: String,
-    /// Where the identity service is, for calls on behalf of users.
+    /// The URL of the identity service, for calls on behalf of users.
     pub auth_url: AuthUrl,
     /// How long a valid token is remembered at most; not at all if zero.
     pub cache_time: Duration,
@@ -178,7 +179,7 @@ impl Keystone {
     }
 
     fn polling<T>(&self, look: impl FnOnce(&mut Polling) -> T) -> T {
-        look(&mut self.polling.lock().unwrap_or_else(PoisonError::into_inner))
+        look(&mut self.polling.lock())
     }
 
     /// The cached validity of a token, or the identity service's answer.

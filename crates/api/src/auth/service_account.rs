@@ -7,8 +7,8 @@ use super::single_flight::SingleFlight;
 use super::token::Token;
 use kiln_engine::time::Time;
 use kiln_template::value::Secret;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value as Json;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long before its expiry a token is replaced.
@@ -168,6 +168,6 @@ impl ServiceAccount {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }

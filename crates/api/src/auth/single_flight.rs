@@ -1,9 +1,10 @@
 //! Concurrent callers that need the same result share one computation. If the caller that computes it is cancelled, the
 //! next one computes it.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// The computations in progress.
 pub(super) struct SingleFlight<K, V> {
@@ -35,7 +36,7 @@ impl<K: Hash + Eq + Clone, V: Clone> SingleFlight<K, V> {
     }
 
     fn open(&self) -> MutexGuard<'_, HashMap<K, Gate<V>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock()
     }
 }
 
@@ -58,7 +59,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Seat<'_, K, V> {
 
 impl<K: Hash + Eq, V> Drop for Seat<'_, K, V> {
     fn drop(&mut self) {
-        let mut open = self.in_flight.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.in_flight.open.lock();
         // The gate is released while the list is locked: of two callers that leave at once, one is the last.
         self.gate = Gate::default();
         if open.get(&self.key).is_some_and(|listed| Arc::strong_count(listed) == 1) {
@@ -68,6 +69,7 @@ impl<K: Hash + Eq, V> Drop for Seat<'_, K, V> {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "a test ends with its runtime, and so do its tasks")]
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};

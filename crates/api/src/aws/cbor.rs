@@ -36,7 +36,7 @@ impl<'b> Reader<'b> {
         Some(self.take(bytes)?.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
     }
 
-    /// What comes next: of which major type, and its length or its number.
+    /// Reads the head of the next item: its major type, and its length or its number.
     fn head(&mut self) -> Option<(u8, Length)> {
         let first = *self.take(1)?.first()?;
         let length = match first & 0x1f {
@@ -97,7 +97,7 @@ impl<'b> Reader<'b> {
         Some(text)
     }
 
-    /// Whatever comes next.
+    /// Reads the next item.
     fn item(&mut self, depth: usize) -> Option<Value> {
         if depth > DEEPEST {
             return None;
@@ -119,7 +119,7 @@ impl<'b> Reader<'b> {
         })
     }
 
-    /// A number of whatever kind.
+    /// Reads a number of any kind.
     fn plain(&mut self) -> Option<f64> {
         let first = *self.rest.first()?;
         match self.head()? {

@@ -12,7 +12,7 @@ use kiln_template::Value;
 /// Why a request fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AwsFault {
-    /// What kind of fault it is.
+    /// The kind of the fault.
     pub code: Code,
     /// The details.
     pub detail: Option<String>,

@@ -60,18 +60,18 @@ pub struct Action {
     pub name: &'static str,
     /// Its effect.
     pub effect: Effect,
-    /// What carries it out.
+    /// The function that carries it out.
     pub handler: Handler,
 }
 
-/// What an action does to the world.
+/// The effect of an action on stacks and alarms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Nothing.
+    /// The action only reads.
     Reads,
-    /// Something.
+    /// The action changes something.
     Changes,
-    /// It reports something that others may report identically: the servers of a group have one key.
+    /// The action reports something that others may report identically: the servers of a group have one key.
     Reports,
 }
 
@@ -227,7 +227,7 @@ impl ActionRequest {
     }
 }
 
-/// Where the interface is, as the client knows it.
+/// The URL of the interface, as the client knows it.
 fn base_url(app: &App, http: &HttpRequest<RawBody>) -> String {
     match http.extensions().get::<Scheme>() {
         Some(Scheme(scheme)) => origin(http.headers(), &Options { scheme, ..app.options.clone() }),

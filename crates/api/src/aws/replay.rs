@@ -16,9 +16,10 @@ use kiln_engine::objects::{ObjectKind, ObjectQuery, ObjectRow};
 use kiln_engine::runtime::{SystemIds, now};
 use kiln_engine::store::{Store, StoreError};
 use kiln_engine::time::Time;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::{HashMap, HashSet};
 use std::mem;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -163,7 +164,7 @@ impl ReplayGuard {
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+        self.seen.lock()
     }
 }
 

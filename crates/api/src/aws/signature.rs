@@ -74,7 +74,7 @@ fn moment(text: &str) -> Option<Time> {
     Some(Time::from_micros(moment.as_microsecond()))
 }
 
-/// Who signed a request.
+/// Verifies the signature of a request; returns the caller who signed it.
 pub(super) async fn authenticate_signer(
     app: &App,
     request: &HttpRequest<RawBody>,

@@ -1,4 +1,4 @@
-//! What happened to stacks.
+//! The events of stacks.
 
 use super::names::{arn, stack};
 use super::stacks::of_project;

@@ -1,11 +1,11 @@
-//! What stacks and resources are called: by name, by id, or by their ARNs.
+//! The names of stacks and resources in requests: a name, an id or an ARN.
 
 use crate::aws::{AwsFault, Params};
 use crate::request::Request;
 use kiln_engine::store::StackRow;
 use kiln_engine::view::StackView;
 
-/// What every ARN begins with.
+/// The beginning of every ARN.
 const ARN: &str = "arn:openstack:heat::";
 
 /// A stack or a resource, by its ARN: `arn:openstack:heat::PROJECT:stacks/NAME/ID[/resources/RESOURCE]`.

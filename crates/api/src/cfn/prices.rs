@@ -74,7 +74,7 @@ impl Prices {
         if prices.currency.is_empty() { Err("there is no currency".into()) } else { Ok(prices) }
     }
 
-    /// What resources would cost.
+    /// Estimates the cost of resources.
     pub(super) fn estimate(&self, forecasts: &[Forecast]) -> Estimate {
         let mut estimate = Estimate { currency: self.currency.clone(), ..Estimate::default() };
         self.add(forecasts, &mut estimate);
@@ -114,7 +114,7 @@ impl Prices {
     }
 }
 
-/// What resources would cost.
+/// The estimated cost of resources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Estimate {
     currency: String,

@@ -131,7 +131,7 @@ fn state(value: &str) -> Result<AlarmState, AwsFault> {
     })
 }
 
-/// Where the next page begins.
+/// Parses the marker of the next page.
 fn marker(token: &str) -> Result<(Arc<str>, Uuid), AwsFault> {
     let bad = || AwsFault::bare(Code::InvalidNextToken);
     let (id, name) = token.split_at_checked(36).ok_or_else(bad)?;

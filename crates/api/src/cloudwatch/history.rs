@@ -1,4 +1,4 @@
-//! What happened to alarms.
+//! The history of alarms.
 
 use super::params::{bad, max_records, maybe_moment, refused};
 use crate::aws::{AwsFault, Code, Params};

@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// The parameters of the list that are no filters.
 const OPTIONS: [&str; 2] = ["nested_depth", "with_detail"];
 
-/// What resources can be filtered by.
+/// The names by which resources can be filtered.
 const FILTERS: [&str; 6] = ["type", "status", "name", "action", "id", "physical_resource_id"];
 
 pub(crate) async fn index(request: Request) -> Result<Response, Fault> {

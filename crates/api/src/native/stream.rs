@@ -36,6 +36,7 @@ pub(crate) async fn events(request: Request) -> Result<Response, Fault> {
     let marker = request.last_event.as_deref().or(request.query.get("marker"));
     let marker = marker.and_then(|id| Uuid::parse_str(id).ok()).map(EventId);
     let (send, receive) = mpsc::channel(16);
+    #[allow(clippy::disallowed_methods, reason = "it ends when the client closes the connection")]
     tokio::spawn(follow(request, stack, depth, marker, send));
     let body = Body::from_stream(futures_util::stream::unfold(receive, |mut receive| async {
         let text: String = receive.recv().await?;

@@ -13,7 +13,7 @@ pub struct Builtin {
     pub deprecated: Option<&'static str>,
     /// The scopes of tokens; empty if any will do.
     pub scopes: &'static [Scope],
-    /// What the rule allows, in a sentence.
+    /// The effect of the rule, in a sentence.
     pub about: &'static str,
 }
 
@@ -63,7 +63,7 @@ const fn member(name: &'static str, about: &'static str) -> Builtin {
     row(name, MEMBER, Some(NO_STACK_USER), about)
 }
 
-/// What stack users may as well.
+/// A rule that stack users meet as well.
 const fn shared(name: &'static str, about: &'static str) -> Builtin {
     row(name, READER_OR_STACK_USER, Some(EVERYBODY), about)
 }

@@ -3,16 +3,16 @@
 use kiln_template::source::Location;
 use std::fmt;
 
-/// Something wrong with a policy file.
+/// A mistake in a policy file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyError {
-    /// Where.
+    /// The position of the mistake.
     pub place: Option<Location>,
     /// The rule that it is in, if it is in one.
     pub rule: Option<String>,
     /// The message.
     pub message: String,
-    /// What to do about it.
+    /// The next step for the operator.
     pub help: String,
 }
 

@@ -13,34 +13,34 @@ const MAX_DEPTH: usize = 64;
 /// The check of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Check {
-    /// Nothing: `@`, or no text at all.
+    /// A check that always holds: `@`, or no text at all.
     Always,
-    /// The impossible: `!`.
+    /// A check that never holds: `!`.
     Never,
     /// A role, in whatever case: `role:member`.
     Role(Pattern),
     /// Another rule: `rule:project_admin`.
     Rule(Box<str>),
-    /// That something known of the caller has a value: `project_id:%(project_id)s`.
+    /// An attribute of the caller has a value: `project_id:%(project_id)s`.
     Attribute(Box<str>, Pattern),
-    /// That a constant equals something of the target: `'public':%(visibility)s`.
+    /// A constant equals an attribute of the target: `'public':%(visibility)s`.
     Constant(Box<str>, Pattern),
-    /// That a check does not hold.
+    /// The check does not hold.
     Not(Box<Check>),
-    /// That all of them hold.
+    /// All of the checks hold.
     All(Vec<Check>),
-    /// That one of them holds.
+    /// At least one of the checks holds.
     Any(Vec<Check>),
 }
 
 /// Why a check cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// Where in the text, in bytes.
+    /// The position in the text, in bytes.
     pub at: usize,
     /// The message.
     pub message: String,
-    /// What to write instead.
+    /// The correction to make.
     pub help: &'static str,
 }
 
@@ -86,7 +86,7 @@ impl Check {
         if checks.len() == 1 { checks.swap_remove(0) } else { Check::All(checks) }
     }
 
-    /// One of them, without a list around a single one.
+    /// A check that one of several holds, without a list around a single one.
     pub fn any(mut checks: Vec<Check>) -> Check {
         if checks.len() == 1 { checks.swap_remove(0) } else { Check::Any(checks) }
     }

@@ -10,7 +10,7 @@ pub struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// Something in a project.
+    /// An object in a project.
     pub fn project(project_id: &'a str) -> Target<'a> {
         Target { project_id, more: &[] }
     }

@@ -29,7 +29,7 @@ struct Inner {
     gate: Semaphore,
 }
 
-/// What the service knows, and what it was asked.
+/// The state of the service, and the requests that it got.
 pub(super) struct Known {
     pub(super) now: Time,
     /// Descriptions by token.
@@ -41,7 +41,7 @@ pub(super) struct Known {
     /// The tokens of Kiln's own account that are accepted.
     own: Vec<String>,
     pub(super) events: Vec<Value>,
-    /// What the list of events is answered with.
+    /// The status of the response to the list of events.
     pub(super) events_status: u16,
     pub(super) logins: Vec<Value>,
     pub(super) validations: usize,
@@ -102,7 +102,7 @@ impl Fake {
         self.token_key().now = at(seconds);
     }
 
-    /// Gives somebody a token for a project, good for so many seconds.
+    /// Issues a token of a user for a project, valid for so many seconds.
     pub(super) fn give(&self, token: &str, user: &str, roles: &[&str], seconds: u64) {
         let mut token_key = self.token_key();
         let now = token_key.now;

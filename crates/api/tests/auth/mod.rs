@@ -1,4 +1,4 @@
-//! Who asks: against an identity service of our own making.
+//! Authentication, against a fake identity service.
 
 mod fake;
 mod others;

@@ -85,7 +85,7 @@ async fn clients_choose_an_identity_service_only_among_those_allowed() {
         body.contains("\\nHeader X-Auth-Url \\\"http://<b>/v3\\\" not an allowed endpoint\\n\\n"),
         "{body}"
     );
-    // What a client sent is not run by its browser.
+    // A browser does not run a script that the client sent.
     let page = headers(&[("x-auth-url", "<script>"), ("accept", "text/html")]);
     let (_, _, _, body) = seen(many.choose(&page).unwrap_err()).await;
     assert!(body.contains("&lt;script&gt;") && !body.contains("<script>"), "{body}");

@@ -45,7 +45,7 @@ async fn events_are_asked_for_since_the_last_time_and_a_little_before() {
     keystone.poll_revocations().await;
     let since: Vec<_> = [-360, -60, 40].map(|seconds| at(seconds).to_string()).into();
     assert_eq!(fake.token_key().since, since);
-    // Nothing is remembered any more: nothing is asked.
+    // No token is cached any more, so the service is not asked.
     fake.set_time(300);
     assert_eq!(keystone.poll_revocations().await, RevocationPoll::Idle);
     assert_eq!(fake.token_key().since, since);

@@ -40,7 +40,7 @@ async fn whoever_signed_a_request_has_a_token_from_then_on() {
         why(keystone.authenticate_signed(&signed_request("k2", "good")).await),
         SignatureError::UnknownKey
     );
-    // That our own account has to log in again is nobody's business.
+    // The client does not notice that the service account has to log in again.
     fake.end_own();
     assert!(keystone.authenticate_signed(&signed_request("k1", "good")).await.is_ok());
 }

@@ -270,7 +270,7 @@ async fn if_the_identity_service_cannot_be_asked_the_answer_is_503() {
          />\\nThe Keystone service is temporarily unavailable.\\n\\n\", \"code\": \"503 Service Unavailable\", \
          \"title\": \"Service Unavailable\"}"
     );
-    // Who is known already is let in nevertheless.
+    // A cached token is accepted nevertheless.
     assert!(keystone.authenticate(&token_key, None).await.is_ok());
 }
 

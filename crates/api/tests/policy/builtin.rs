@@ -97,7 +97,7 @@ fn nobody_may_anything_in_another_project() {
     let without = caller("", &["admin", "member", "reader", "heat_stack_user"]);
     for row in defaults::all().filter(|row| row.check.contains("project_id")) {
         assert!(!may(&policy, &other, row.name), "{}", row.name);
-        // Somebody without a project is not at home in an empty one.
+        // A caller without a project has no rights in a project without a name.
         assert!(policy.check(row.name, &without, &Target::project("")).is_err(), "{}", row.name);
     }
 }

@@ -1,4 +1,4 @@
-//! Who may do what.
+//! The policy: which caller may do what.
 
 mod builtin;
 mod files;
@@ -6,7 +6,7 @@ mod recorded;
 
 use kiln_api::caller::{Caller, Scope};
 
-/// Somebody with roles in a project.
+/// A caller with roles in a project.
 pub(crate) fn caller(project: &str, roles: &[&str]) -> Caller {
     Caller {
         user_id: "u1".into(),

@@ -4,13 +4,14 @@
 //! a server by `device_id`. Calls that start within a moment of each other become one with the filters of all, and each
 //! caller gets its own objects. If a service refuses the common call, each caller makes its own.
 
+use super::OpenStack;
 use super::key::CallKey;
-use super::{OpenStack, lock};
 use crate::limits::Lane;
 use crate::{Call, CallError, Credential, HttpRequest, Reply};
+use parking_lot::Mutex;
 use serde_json::Value;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OnceCell;
 
@@ -44,8 +45,8 @@ impl OpenStack {
         // If the caller that makes the call is cancelled, the next one makes it.
         let list = || async {
             tokio::time::sleep(JOIN_WINDOW).await;
-            lock(&self.batches).retain(|_, open| !Arc::ptr_eq(open, &batch));
-            let query = lock(&batch.query).clone();
+            self.batches.lock().retain(|_, open| !Arc::ptr_eq(open, &batch));
+            let query = batch.query.lock().clone();
             let request = HttpRequest { query, ..call.request.clone() };
             self.call(credential, &Call { request, ..call.clone() }, Lane::Shared).await
         };
@@ -58,9 +59,9 @@ impl OpenStack {
 
     /// Adds a call to the open batch of its list, or to a new one.
     fn join_batch(&self, key: &CallKey, call: &Call) -> Arc<BatchedList> {
-        let mut batches = lock(&self.batches);
+        let mut batches = self.batches.lock();
         let batch = batches.entry(key.clone()).or_default().clone();
-        let mut query = lock(&batch.query);
+        let mut query = batch.query.lock();
         query.extend(call.request.query.iter().cloned());
         if query.len() >= MAX_VALUES {
             batches.remove(key);

@@ -19,8 +19,9 @@ use crate::{
 use async_trait::async_trait;
 use key::CallKey;
 use login::Token;
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::OnceCell;
 
@@ -136,7 +137,7 @@ impl OpenStack {
 
     /// The token of a credential's session; logs in if there is none that is valid for a while.
     async fn token(&self, credential: &Credential) -> Result<Arc<Token>, CallError> {
-        let session = lock(&self.sessions).get_or_insert_with(credential, Arc::default);
+        let session = self.sessions.lock().get_or_insert_with(credential, Arc::default);
         let mut session = session.lock().await;
         if let Some(token) = session.as_ref().filter(|token| token.is_valid()) {
             return Ok(token.clone());
@@ -148,7 +149,7 @@ impl OpenStack {
 
     /// Drops a token that was refused.
     async fn drop_token(&self, credential: &Credential, refused: &Token) {
-        let session = lock(&self.sessions).get(credential).cloned();
+        let session = self.sessions.lock().get(credential).cloned();
         if let Some(session) = session {
             let mut session = session.lock().await;
             if session.as_ref().is_some_and(|token| token.secret == refused.secret) {
@@ -190,7 +191,7 @@ impl OpenStack {
             return Ok(None);
         };
         let document = endpoint::version_document(root);
-        let known = lock(&self.highest).get_or_insert_with(&document, Arc::default);
+        let known = self.highest.lock().get_or_insert_with(&document, Arc::default);
         let read = || async {
             // Some services require a token even for their version document.
             let request = self.client.get(&document).header("X-Auth-Token", token.secret.expose());
@@ -250,7 +251,7 @@ impl OpenStack {
     /// The reply to a call for which an old one will do.
     async fn cached_call(&self, credential: &Credential, call: &Call) -> Result<Reply, CallError> {
         let key = CallKey::new(credential, &call.request);
-        let cached = lock(&self.replies).get_or_insert_with(&key, Arc::default);
+        let cached = self.replies.lock().get_or_insert_with(&key, Arc::default);
         let asked_at = Instant::now();
         let mut cached = cached.lock().await;
         // A reply to a call that began after this one is as good as a new one, even if it is an error.
@@ -283,10 +284,6 @@ fn as_unauthorized(error: CallError) -> CallError {
         }
         other => other,
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[async_trait]
@@ -338,7 +335,7 @@ impl Transport for OpenStack {
         // While the user's own token is valid, no login is needed.
         if let Ok(token) = self.validate_token(&user.token).await {
             let session = Arc::new(Session::new(Some(Arc::new(token))));
-            lock(&self.sessions).insert(credential.clone(), session);
+            self.sessions.lock().insert(credential.clone(), session);
         }
         Ok(credential)
     }
@@ -360,7 +357,7 @@ impl Transport for OpenStack {
             return Ok(());
         }
         let deleted = self.delete_delegation(credential).await;
-        lock(&self.sessions).remove(credential);
+        self.sessions.lock().remove(credential);
         match deleted {
             // The trust, or the user who could delete it, is gone already.
             Err(CallError::Refused(reply)) if matches!(reply.status, 401 | 404) => Ok(()),

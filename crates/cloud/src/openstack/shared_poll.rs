@@ -5,13 +5,14 @@
 //! ready, failed or gone, or the list was too long: it is read by itself. So the list is believed only as to "not yet",
 //! and only for a moment.
 
+use super::OpenStack;
 use super::key::CallKey;
-use super::{OpenStack, lock};
 use crate::bounded::BoundedMap;
 use crate::limits::Lane;
 use crate::{Call, CallError, Credential, Marker, Reply};
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Up to this many objects are read one by one.
@@ -58,7 +59,7 @@ impl OpenStack {
 
     fn poll_of(&self, credential: &Credential, among: &Marker) -> Arc<SharedPoll> {
         let key = CallKey::new(credential, &among.list.request);
-        lock(&self.polls).get_or_insert_with(&key, Arc::default)
+        self.polls.lock().get_or_insert_with(&key, Arc::default)
     }
 
     async fn poll_list(
@@ -83,13 +84,13 @@ impl OpenStack {
 impl SharedPoll {
     /// Whether more objects are waited for than are read one by one, with this one.
     fn is_crowded(&self, path: &str) -> bool {
-        let mut waited_for = lock(&self.waited_for);
+        let mut waited_for = self.waited_for.lock();
         waited_for.insert(path.to_owned(), Instant::now());
         waited_for.len() > MAX_SINGLE_POLLS
     }
 
     fn forget_old(&self) {
-        lock(&self.waited_for).retain(|_, last| last.elapsed() < FORGET_AFTER);
+        self.waited_for.lock().retain(|_, last| last.elapsed() < FORGET_AFTER);
     }
 }
 

@@ -74,7 +74,19 @@ pub(crate) async fn newest_event(heat: &HeatApi, stack: &StackId) -> Result<Opti
     }
 }
 
-impl AwaitedAction<'_> {
+impl<'a> AwaitedAction<'a> {
+    /// The action that makes a new stack, which has no events before it.
+    pub(crate) fn of_new(
+        stack: &StackId,
+        name: &str,
+        action: &'static str,
+        rolls_back: bool,
+        waiting: &'a Waiting,
+    ) -> AwaitedAction<'a> {
+        let (stack, name) = (stack.clone(), name.to_owned());
+        AwaitedAction { stack, name, action, marker: None, rolls_back, waiting }
+    }
+
     /// Waits until the action is finished, and shows its progress.
     pub(crate) async fn wait(
         self,

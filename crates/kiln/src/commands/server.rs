@@ -97,7 +97,7 @@ async fn serve(
     let service = Service::new(store.clone(), config, rules, loopback.clone(), engine.clone());
     let app = app(&settings, service.clone())?;
     loopback.connect(&app);
-    let telling = tokio::spawn(service.clone().report_engine(serving::host_name()));
+    let telling = serving::spawn(service.clone().report_engine(serving::host_name()));
     let exchanging = match settings.has_cfn || settings.has_cloudwatch {
         true => Some(serving::exchange(&app).await?),
         false => None,
@@ -397,7 +397,7 @@ mod tests {
 
     #[test]
     fn whoever_comes_while_another_is_there_is_not_alone() {
-        let name = format!("kiln-socket-{}", uuid::Uuid::new_v4().simple());
+        let name = format!("kiln-socket-{}", crate::load::random_id().simple());
         let path = std::env::temp_dir().join(name);
         let url = format!("sqlite://{}?mode=rwc", path.display());
         let take = || EngineLock::acquire(&url).unwrap();

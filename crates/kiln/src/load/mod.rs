@@ -151,6 +151,12 @@ pub(crate) fn document(path: &str, sources: &mut Sources) -> Result<LoadedDocume
     Ok(node.map_or(LoadedDocument::Refused(found), LoadedDocument::Read))
 }
 
+/// A random id.
+#[allow(clippy::disallowed_methods, reason = "the edge: nothing below asks for randomness itself")]
+pub(crate) fn random_id() -> uuid::Uuid {
+    uuid::Uuid::new_v4()
+}
+
 /// The time since 1970.
 #[allow(clippy::disallowed_methods, reason = "the edge: nothing below asks for the time itself")]
 pub(crate) fn now() -> Duration {

@@ -205,7 +205,7 @@ where
     let wait = move |request: Request, next: Next| waited_for(request, next, still_here.clone());
     let router = router.layer(axum::middleware::from_fn(wait));
     let (stop, stopped) = oneshot::channel::<()>();
-    let task = tokio::spawn(async move {
+    let task = super::spawn(async move {
         let serving = axum::serve(listener, router).with_graceful_shutdown(async {
             _ = stopped.await;
         });

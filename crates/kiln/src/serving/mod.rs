@@ -41,6 +41,15 @@ pub(crate) fn take_many_connections() {
     }
 }
 
+/// Starts a task of the process: one that runs until the process ends, or that its caller waits for.
+#[allow(clippy::disallowed_methods, reason = "the binary owns the tasks that libraries describe")]
+pub(crate) fn spawn<F>(task: F) -> JoinHandle<F::Output>
+where
+    F: Future<Output: Send> + Send + 'static,
+{
+    tokio::spawn(task)
+}
+
 /// Authenticates callers by tokens of the identity service.
 pub(crate) fn keystone(
     url: &str,
@@ -50,7 +59,7 @@ pub(crate) fn keystone(
     let identity = auth::IdentityClient::new(client()?, url);
     let keystone = Arc::new(auth::Keystone::new(identity, login, settings, Arc::new(now)));
     let watching = keystone.clone();
-    tokio::spawn(async move { watching.watch().await });
+    spawn(async move { watching.watch().await });
     Ok(keystone)
 }
 
@@ -58,7 +67,7 @@ pub(crate) fn keystone(
 pub(crate) async fn exchange(app: &Arc<App>) -> Result<JoinHandle<()>, CommandError> {
     let heard = app.replay_guard.sync(&**app.service.store(), now()).await;
     heard.map_err(|error| CommandError::usage(format!("cannot read the database: {error}")))?;
-    Ok(tokio::spawn(kiln_api::aws::keep_syncing(app.clone())))
+    Ok(spawn(kiln_api::aws::keep_syncing(app.clone())))
 }
 
 /// The HTTP client.

@@ -45,7 +45,7 @@ impl Tls {
     pub(crate) fn listen(listener: TcpListener, acceptor: TlsAcceptor) -> io::Result<Tls> {
         let address = listener.local_addr()?;
         let (send, ready) = mpsc::channel(64);
-        tokio::spawn(async move {
+        super::spawn(async move {
             loop {
                 let accepted = tokio::select! {
                     accepted = listener.accept() => accepted,
@@ -54,7 +54,7 @@ impl Tls {
                 let Ok((stream, peer)) = accepted else { continue };
                 _ = stream.set_nodelay(true);
                 let (acceptor, send) = (acceptor.clone(), send.clone());
-                tokio::spawn(async move {
+                super::spawn(async move {
                     let shaken = tokio::time::timeout(PATIENCE, acceptor.accept(stream)).await;
                     if let Ok(Ok(stream)) = shaken {
                         _ = send.send((stream, peer)).await;

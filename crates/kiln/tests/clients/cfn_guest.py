@@ -38,9 +38,9 @@ outputs:
 def collected(cfn):
     """What the agent reads."""
     agent = os.path.join(os.path.dirname(sys.executable), 'os-collect-config')
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as folder:
         command = [agent, 'cfn', '--one-time', '--print', '--config-file', os.devnull,
-                   '--cachedir', place, '--backup-cachedir', place + '/backup',
+                   '--cachedir', folder, '--backup-cachedir', folder + '/backup',
                    '--cfn-metadata-url', cfn['metadata_url'], '--cfn-stack-name', cfn['stack_name'],
                    '--cfn-path', cfn['path'], '--cfn-access-key-id', cfn['access_key_id'],
                    '--cfn-secret-access-key', cfn['secret_access_key']]

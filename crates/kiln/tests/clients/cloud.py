@@ -1,7 +1,17 @@
 """Where the cloud of a test is, and who may use it."""
+import os
+
 import keystoneauth1.identity
 import keystoneauth1.session
 import yaml
+
+SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..', '..', 'tests', 'samples')
+
+
+def sample(name):
+    """A part of templates that many tests use."""
+    with open(os.path.join(SAMPLES, name + '.yaml'), encoding='utf-8') as sample_file:
+        return sample_file.read()
 
 
 def session(clouds, name='kiln'):

@@ -45,8 +45,8 @@ resources:
 '''
 
 
-class Place:
-    """Where the API is, and a key for it."""
+class ApiAccess:
+    """The endpoint of the API, and a key for it."""
 
     def __init__(self, clouds, name='kiln', endpoint=None):
         user = cloud.session(clouds, name)
@@ -120,13 +120,13 @@ def until(client, name, status):
     raise AssertionError('%s is %s' % (name, stack['StackStatus']))
 
 
-def all_actions(place, version):
-    client, name = place.client(version), 'boto-' + version
+def all_actions(api, version):
+    client, name = api.client(version), 'boto-' + version
     arn = client.create_stack(
         StackName=name, TemplateBody=TEMPLATE, TimeoutInMinutes=5, OnFailure='DO_NOTHING',
         Parameters=[{'ParameterKey': 'length', 'ParameterValue': '9'},
                     {'ParameterKey': 'pin', 'ParameterValue': 's3cret & <more>'}])['StackId']
-    assert arn.startswith('arn:openstack:heat::%s:stacks/%s/' % (place.project, name)), arn
+    assert arn.startswith('arn:openstack:heat::%s:stacks/%s/' % (api.project, name)), arn
     client.get_waiter('stack_create_complete').wait(
         StackName=arn, WaiterConfig={'Delay': 1, 'MaxAttempts': 60})
     stack, = client.describe_stacks(StackName=name)['Stacks']
@@ -176,16 +176,16 @@ def all_actions(place, version):
     assert message.endswith(':The Stack (%s) could not be found.' % name), message
 
 
-def test_all_actions_signed_as_today(place):
-    all_actions(place, 'v4')
+def test_all_actions_signed_as_today(api):
+    all_actions(api, 'v4')
 
 
-def test_all_actions_signed_as_formerly(place):
-    all_actions(place, 'v2')
+def test_all_actions_signed_as_formerly(api):
+    all_actions(api, 'v2')
 
 
-def test_an_update_is_given_up(place):
-    client = place.client()
+def test_an_update_is_given_up(api):
+    client = api.client()
     first = [{'ParameterKey': 'value', 'ParameterValue': 'a'}]
     second = [{'ParameterKey': 'value', 'ParameterValue': 'b'}]
     client.create_stack(StackName='boto-slow', TemplateBody=SLOW, Parameters=first)
@@ -197,8 +197,8 @@ def test_an_update_is_given_up(place):
     client.delete_stack(StackName='boto-slow')
 
 
-def test_mistakes_are_told(place):
-    client = place.client()
+def test_mistakes_are_told(api):
+    client = api.client()
     message = refused('InvalidParameterValue', 400, client.create_stack, StackName='x', TemplateBody='{')
     assert message.endswith(':The Template must be a JSON or YAML document.'), message
     message = refused('InvalidParameterValue', 400, client.create_stack, StackName='x',
@@ -207,61 +207,61 @@ def test_mistakes_are_told(place):
     refused('InvalidParameterCombination', 400, client.create_stack, StackName='x', TemplateBody=TEMPLATE,
             DisableRollback=True, OnFailure='DELETE')
     refused('InvalidAction', 400, client.list_exports)
-    is_refused(place.get(place.signed({'Action': 'MakeCoffee'})), 'InvalidAction', 400)
-    is_refused(place.get(place.signed({})), 'InvalidAction', 400)
+    is_refused(api.get(api.signed({'Action': 'MakeCoffee'})), 'InvalidAction', 400)
+    is_refused(api.get(api.signed({})), 'InvalidAction', 400)
     malformed = {'Action': 'CreateStack', 'StackName': 'x', 'TemplateBody': TEMPLATE,
                  'Parameters.member.one.ParameterKey': 'length'}
-    is_refused(place.get(place.signed(malformed)), 'InvalidQueryParameter', 400)
-    answer = requests.post(place.endpoint + '/', data={'Action': 'ListStacks', 'Junk': 'x' * (2 << 20)}, timeout=60)
+    is_refused(api.get(api.signed(malformed)), 'InvalidQueryParameter', 400)
+    answer = requests.post(api.endpoint + '/', data={'Action': 'ListStacks', 'Junk': 'x' * (2 << 20)}, timeout=60)
     is_refused(answer, 'RequestLimitExceeded', 400)
 
 
-def test_json_is_answered_where_it_is_asked_for(place):
-    answer = place.get(place.signed({'Action': 'ListStacks', 'ContentType': 'JSON'}))
+def test_json_is_answered_where_it_is_asked_for(api):
+    answer = api.get(api.signed({'Action': 'ListStacks', 'ContentType': 'JSON'}))
     assert answer.headers['Content-Type'] == 'application/json', answer.headers
     assert answer.json()['ListStacksResponse']['ListStacksResult']['StackSummaries'] is not None
-    answer = place.get(place.signed({'Action': 'GetTemplate', 'ContentType': 'JSON'}))
+    answer = api.get(api.signed({'Action': 'GetTemplate', 'ContentType': 'JSON'}))
     error = answer.json()['ErrorResponse']['Error']
     assert answer.status_code == 400 and error['Code'] == 'MissingParameter', answer.text
     assert error['Message'].endswith(':StackName') and error['Type'] == 'Sender', error
 
 
-def test_old_signatures_are_good(place):
+def test_old_signatures_are_good(api):
     for version in ['0', '1', '2']:
-        answer = place.get(place.signed({'Action': 'ListStacks'}, version=version))
+        answer = api.get(api.signed({'Action': 'ListStacks'}, version=version))
         assert answer.status_code == 200, (version, answer.text)
-        wrong = place.get(place.signed({'Action': 'ListStacks'}, version=version, secret='guess'))
+        wrong = api.get(api.signed({'Action': 'ListStacks'}, version=version, secret='guess'))
         is_refused(wrong, 'AccessDenied', 403)
 
 
-def test_a_signature_in_the_address_is_good(place):
-    url = place.client().generate_presigned_url('list_stacks', HttpMethod='GET')
+def test_a_signature_in_the_address_is_good(api):
+    url = api.client().generate_presigned_url('list_stacks', HttpMethod='GET')
     assert requests.get(url, timeout=60).status_code == 200
     is_refused(requests.get(url.replace('ListStacks', 'DescribeStacks'), timeout=60), 'AccessDenied', 403)
 
 
-def test_wrong_ones_are_refused(place):
+def test_wrong_ones_are_refused(api):
     for version in ['v4', 'v2']:
-        refused('AccessDenied', 403, place.client(version, secret='guess').list_stacks)
-        refused('InvalidClientTokenId', 403, place.client(version, access='nobody').list_stacks)
-    is_refused(place.get({'Action': 'ListStacks'}), 'IncompleteSignature', 400)
-    is_refused(place.get({'Action': 'ListStacks', 'Signature': 'x'}), 'MissingAuthenticationToken', 403)
-    changed = place.signed({'Action': 'ListStacks'})
-    is_refused(place.get(dict(changed, Action='DescribeStacks')), 'AccessDenied', 403)
+        refused('AccessDenied', 403, api.client(version, secret='guess').list_stacks)
+        refused('InvalidClientTokenId', 403, api.client(version, access='nobody').list_stacks)
+    is_refused(api.get({'Action': 'ListStacks'}), 'IncompleteSignature', 400)
+    is_refused(api.get({'Action': 'ListStacks', 'Signature': 'x'}), 'MissingAuthenticationToken', 403)
+    changed = api.signed({'Action': 'ListStacks'})
+    is_refused(api.get(dict(changed, Action='DescribeStacks')), 'AccessDenied', 403)
 
 
-def test_expired_ones_are_refused(place):
+def test_expired_ones_are_refused(api):
     now = datetime.datetime.now(datetime.timezone.utc)
     for minutes in [-16, 16]:
         when = now + datetime.timedelta(minutes=minutes)
-        answer = place.get(place.signed({'Action': 'ListStacks'}, when))
+        answer = api.get(api.signed({'Action': 'ListStacks'}, when))
         is_refused(answer, 'RequestExpired', 400)
     when = now - datetime.timedelta(minutes=14)
-    assert place.get(place.signed({'Action': 'ListStacks'}, when)).status_code == 200
+    assert api.get(api.signed({'Action': 'ListStacks'}, when)).status_code == 200
 
 
-def test_replayed_ones_are_refused(place):
-    client, sent = place.client(), []
+def test_replayed_ones_are_refused(api):
+    client, sent = api.client(), []
     client.meta.events.register('before-send.cloudformation.*', lambda request, **_: sent.append(request))
     client.create_stack(StackName='boto-again', TemplateBody=TEMPLATE)
     until(client, 'boto-again', 'CREATE_COMPLETE')
@@ -270,50 +270,50 @@ def test_replayed_ones_are_refused(place):
         again = requests.request(request.method, request.url, data=request.body, timeout=60,
                                  headers={name: value for name, value in request.headers.items()})
         is_refused(again, 'RequestExpired', 400)
-    once = place.signed({'Action': 'DeleteStack', 'StackName': 'nobody'})
-    is_refused(place.get(once), 'InvalidParameterValue', 400)
-    is_refused(place.get(once), 'RequestExpired', 400)
+    once = api.signed({'Action': 'DeleteStack', 'StackName': 'nobody'})
+    is_refused(api.get(once), 'InvalidParameterValue', 400)
+    is_refused(api.get(once), 'RequestExpired', 400)
     # Two who ask the same within a second have the same signature.
-    assert all('StackSummaries' in place.client().list_stacks() for _ in range(3))
+    assert all('StackSummaries' in api.client().list_stacks() for _ in range(3))
     # Whoever does not say when they sign means it for ever.
-    lasting = place.signed({'Action': 'ListStacks'}, False)
-    assert [place.get(lasting).status_code for _ in range(2)] == [200, 200]
+    lasting = api.signed({'Action': 'ListStacks'}, False)
+    assert [api.get(lasting).status_code for _ in range(2)] == [200, 200]
 
 
-def test_what_was_not_signed_does_not_count(place):
+def test_what_was_not_signed_does_not_count(api):
     headers = {'Content-Type': 'application/x-www-form-urlencoded'}
-    request = botocore.awsrequest.AWSRequest('POST', place.endpoint + '/', headers, 'Action=ListStacks')
-    credentials = botocore.credentials.Credentials(place.access, place.secret)
+    request = botocore.awsrequest.AWSRequest('POST', api.endpoint + '/', headers, 'Action=ListStacks')
+    credentials = botocore.credentials.Credentials(api.access, api.secret)
     botocore.auth.SigV4Auth(credentials, 'cloudformation', 'RegionOne').add_auth(request)
     answer = requests.post(request.url + '?ContentType=JSON&Action=DescribeStacks', data=request.data,
                            headers=dict(request.headers), timeout=60)
     assert answer.text.startswith('<ListStacksResponse>'), answer.text
 
 
-def test_calls_of_newer_tools_are_understood(place):
+def test_calls_of_newer_tools_are_understood(api):
     def client(secret):
-        return boto3.client('cloudwatch', endpoint_url=place.cloudwatch, region_name='RegionOne',
-                            aws_access_key_id=place.access, aws_secret_access_key=secret)
+        return boto3.client('cloudwatch', endpoint_url=api.cloudwatch, region_name='RegionOne',
+                            aws_access_key_id=api.access, aws_secret_access_key=secret)
     # There is no such action: that is what the client is told, in its own way.
-    refused('InvalidAction', 400, client(place.secret).list_dashboards)
+    refused('InvalidAction', 400, client(api.secret).list_dashboards)
     refused('AccessDenied', 403, client('guess').list_dashboards)
 
 
-def test_a_token_will_do(place):
-    headers = {'X-Auth-User': 'demo', 'X-Auth-Token': place.token}
+def test_a_token_will_do(api):
+    headers = {'X-Auth-User': 'demo', 'X-Auth-Token': api.token}
     ask = {'params': {'Action': 'ListStacks'}, 'timeout': 60}
-    assert requests.get(place.endpoint + '/', headers=headers, **ask).status_code == 200
+    assert requests.get(api.endpoint + '/', headers=headers, **ask).status_code == 200
     headers['X-Auth-Token'] = 'made-up'
-    assert requests.get(place.endpoint + '/', headers=headers, **ask).status_code == 401
+    assert requests.get(api.endpoint + '/', headers=headers, **ask).status_code == 401
 
 
 def main():
     clouds, wanted = sys.argv[1], sys.argv[4:]
-    place = Place(clouds, *sys.argv[2:4])
+    api = ApiAccess(clouds, *sys.argv[2:4])
     tests = {name: test for name, test in globals().items() if name.startswith('test_')}
     for name, test in [(it, tests[it]) for it in wanted or tests]:
         print(name, flush=True)
-        test(place)
+        test(api)
 
 
 if __name__ == '__main__':

@@ -13,7 +13,7 @@ import boto3
 import botocore.config
 
 import cloud
-from cloudformation import Place, refused
+from cloudformation import ApiAccess, refused
 
 TEMPLATE = '''
 heat_template_version: 2021-04-16
@@ -21,12 +21,7 @@ resources:
   group:
     type: OS::Heat::AutoScalingGroup
     properties: {min_size: 1, max_size: 3, resource: {type: OS::Heat::RandomString}}
-  up:
-    type: OS::Heat::ScalingPolicy
-    properties:
-      adjustment_type: change_in_capacity
-      scaling_adjustment: 1
-      auto_scaling_group_id: {get_resource: group}
+''' + cloud.sample('scaling_policy') + '''\
   high:
     type: OS::Heat::CWLiteAlarm
     properties:
@@ -45,8 +40,8 @@ RULE = dict(MetricName='m', Namespace='n', Statistic='Sum', Period=60, Evaluatio
             Threshold=1.5, ComparisonOperator='LessThanThreshold', TreatMissingData='notBreaching')
 
 
-class Watch(Place):
-    """Where the CloudWatch API is, and a key for it."""
+class CloudWatchAccess(ApiAccess):
+    """The endpoint of the CloudWatch API, and a key for it."""
 
     def __init__(self, clouds):
         super().__init__(clouds)
@@ -174,24 +169,24 @@ def scaling(client, clouds):
     until(lambda: not client.describe_alarms(AlarmNamePrefix='web')['MetricAlarms'])
 
 
-def forms(place):
+def forms(api):
     """Forms in XML and JSON, as older tools make them."""
-    answer = place.get(place.signed({'Action': 'DescribeAlarms', 'ContentType': 'JSON'}))
+    answer = api.get(api.signed({'Action': 'DescribeAlarms', 'ContentType': 'JSON'}))
     assert answer.json()['DescribeAlarmsResponse']['DescribeAlarmsResult']['MetricAlarms'] == [], answer.text
-    answer = place.get(place.signed({'Action': 'DescribeAlarms'}))
+    answer = api.get(api.signed({'Action': 'DescribeAlarms'}))
     assert answer.text.startswith('<DescribeAlarmsResponse><DescribeAlarmsResult>'), answer.text
-    answer = place.get(place.signed({'Action': 'DescribeAlarms', 'AlarmName': 'none'}))
+    answer = api.get(api.signed({'Action': 'DescribeAlarms', 'AlarmName': 'none'}))
     assert answer.status_code == 400 and 'The Watch Rule (none) could not be found.' in answer.text, answer.text
 
 
 def main(clouds):
-    place = Watch(clouds)
-    client = place.client()
+    api = CloudWatchAccess(clouds)
+    client = api.client()
     own_alarms(client)
     metrics(client)
     packed(client)
     scaling(client, clouds)
-    forms(place)
+    forms(api)
     print('all 11 actions by boto3 %s' % boto3.__version__)
 
 

@@ -4,13 +4,13 @@
 //! where it is. Each test is a server of its own and a script of this folder.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the suites tell what they tried")]
 
-use crate::place::Place;
+use crate::test_directory::TestDirectory;
 use std::env;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-/// What the server prints when it can be used.
+/// The last line that the server prints when it is ready.
 const READY: &str = "Stop with Ctrl-C.";
 
 #[test]
@@ -108,20 +108,20 @@ pub(crate) struct Dev {
     process: Child,
     /// Closed only with the server, which would fail to print otherwise.
     _out: BufReader<ChildStdout>,
-    place: Place,
+    directory: TestDirectory,
 }
 
 impl Dev {
     fn start() -> Dev {
-        // What was recorded was recorded without a cloud.
+        // The answers were recorded without a cloud.
         Dev::start_with(&["--no-cloud"])
     }
 
     /// A server with some more arguments.
     pub(crate) fn start_with(more: &[&str]) -> Dev {
-        let place = Place::with(&[]);
+        let directory = TestDirectory::with(&[]);
         let arguments = ["dev", "--free-ports", "--clouds", "clouds.yaml"];
-        let mut command = place.command(&[&arguments[..], more].concat());
+        let mut command = directory.command(&[&arguments[..], more].concat());
         command.stdin(Stdio::null()).stderr(Stdio::inherit());
         let mut process = command.spawn().expect("the program starts");
         let mut out = BufReader::new(process.stdout.take().expect("its output"));
@@ -131,15 +131,15 @@ impl Dev {
             let length = out.read_line(&mut line).expect("a line");
             assert_ne!(length, 0, "the server ended before it could be used");
         }
-        Dev { process, _out: out, place }
+        Dev { process, _out: out, directory }
     }
 
     pub(crate) fn clouds(&self) -> PathBuf {
-        self.place.path().join("clouds.yaml")
+        self.directory.path().join("clouds.yaml")
     }
 
-    pub(crate) fn place(&self) -> &Place {
-        &self.place
+    pub(crate) fn directory(&self) -> &TestDirectory {
+        &self.directory
     }
 }
 

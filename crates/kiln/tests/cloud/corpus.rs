@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// What some templates must be told that the names of their parameters do not tell: the end of a template's path, the
+/// Parameter values that do not follow from the names of the parameters: the end of a template's path, and the
 /// parameters.
 const TOLD: &[(&str, &str)] = &[
     ("barbican/order.yaml", r#"{"expiration": "2099-12-28T19:14:44"}"#),
@@ -43,7 +43,7 @@ const ENVIRONMENTS: &[(&str, &str)] = &[
 
 const KEPT_ALARMS: &str = "resource_registry: {AWS::CloudWatch::Alarm: OS::Heat::CWLiteAlarm}";
 
-/// What the reference's own tests fill into their templates: a word, and what it stands for.
+/// The placeholders of the reference's own tests: a word, and the text that replaces it.
 const FILLED: [(&str, &str); 1] = [("$NETWORKS", "[{network: {get_resource: net}}]")];
 
 /// Files that the reference's own tests made up: their paths, and what has the same text.
@@ -74,7 +74,7 @@ resources:
       networks: [{network: {get_param: private_network}}]
 ";
 
-/// Where such members are looked for.
+/// The templates in which such members are expected.
 const NODES: [&str; 2] = [
     "openshift-origin/F19/hot-template/openshift-scalable-cpu/node.yaml",
     "openshift-origin/F19/hot-template/openshift-scalable-cpu-nbgears/node.yaml",
@@ -115,15 +115,15 @@ async fn public_templates_live_and_leave_nothing_behind() {
     let mut cases = cases(&record);
     cases.retain(|case| case.template.contains(&only));
     let folder = folder(corpus.join("heat-templates"), &cases);
-    // Those that wait on purpose go first, so that nobody waits for them alone in the end.
+    // The templates that wait on purpose go first, so that the test does not wait for them alone at the end.
     cases.sort_by_key(|case| {
         !folder.text(&case.template).contains("_secs") && unfit(case).is_none()
     });
     let count = cases.len();
     let ended = Cell::new(0);
-    let ends = side_by_side(cases, async |world, case| {
+    let ends = side_by_side(cases, async |kiln, case| {
         let began = Instant::now();
-        let end = judged(&case, templates::live(world, &folder, &case).await);
+        let end = judged(&case, templates::live(kiln, &folder, &case).await);
         ended.set(ended.get() + 1);
         let (name, seconds) = (&case.template, began.elapsed().as_secs_f64());
         println!("{}/{count} {name} ({seconds:.1} s): {end:?}", ended.get());
@@ -140,7 +140,7 @@ async fn public_templates_live_and_leave_nothing_behind() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// What should become of a template.
+/// The expected result of a template.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum End {
     Lived,
@@ -152,7 +152,8 @@ fn unfit(case: &Case) -> Option<&'static str> {
     found.map(|(_, told)| *told)
 }
 
-/// What became of a template is what should have: of those that fit nowhere nothing is left, either.
+/// Compares the result of a template with the expected one. A template that cannot succeed here leaves nothing behind,
+/// either.
 fn judged(case: &Case, end: Result<(), String>) -> Result<End, String> {
     match (unfit(case), end) {
         (None, Ok(())) => Ok(End::Lived),
@@ -162,7 +163,7 @@ fn judged(case: &Case, end: Result<(), String>) -> Result<End, String> {
     }
 }
 
-/// What the reference accepts, or would have if its cloud had had all services; and what it took once.
+/// The templates that the reference accepts, would accept if its cloud had all services, or accepted once.
 fn cases(record: &Json) -> Vec<Case> {
     let all = record["results"].as_array().into_iter().flatten().enumerate();
     let text = |value: &Json| value.as_str().map(str::to_owned);

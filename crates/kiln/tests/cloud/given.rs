@@ -1,37 +1,43 @@
 //! Values for the parameters that have none: whatever their names make one think of.
 
-use super::world::{Who, World};
+use super::kiln_process::{KilnProcess, Who};
 use serde_json::{Map, Value as Json, json};
 
-/// What a text stands for.
+/// The meaning of a part of a name.
 enum Means {
-    /// Itself.
+    /// A fixed value.
     Text(&'static str),
-    /// Anything.
+    /// Any value.
     Any,
-    /// Something in the cloud.
-    One(&'static Kind),
+    /// An object in the cloud.
+    One(&'static Collection),
 }
 
 use Means::{Any, One, Text};
 
 /// A kind of objects, and one that there is.
-struct Kind {
+struct Collection {
     path: &'static str,
     many: &'static str,
     usual: &'static str,
 }
 
-const FLAVOR: Kind =
-    Kind { path: "/compute/v2.1/flavors?limit=1000", many: "flavors", usual: "m1.small" };
-const IMAGE: Kind = Kind { path: "/image/v2/images?limit=1000", many: "images", usual: "cirros" };
-const KEY: Kind = Kind { path: "/compute/v2.1/os-keypairs", many: "keypairs", usual: "key" };
-const PRIVATE: Kind = Kind { path: "/network/v2.0/networks", many: "networks", usual: "private" };
-const POOL: Kind = Kind { path: "/load-balancer/v2/lbaas/pools", many: "pools", usual: "pool" };
-const PUBLIC: Kind = Kind { path: "/network/v2.0/networks", many: "networks", usual: "public" };
-const SERVER: Kind = Kind { path: "/compute/v2.1/servers", many: "servers", usual: "server" };
-const SUBNET: Kind =
-    Kind { path: "/network/v2.0/subnets", many: "subnets", usual: "private-subnet" };
+const FLAVOR: Collection =
+    Collection { path: "/compute/v2.1/flavors?limit=1000", many: "flavors", usual: "m1.small" };
+const IMAGE: Collection =
+    Collection { path: "/image/v2/images?limit=1000", many: "images", usual: "cirros" };
+const KEY: Collection =
+    Collection { path: "/compute/v2.1/os-keypairs", many: "keypairs", usual: "key" };
+const PRIVATE: Collection =
+    Collection { path: "/network/v2.0/networks", many: "networks", usual: "private" };
+const POOL: Collection =
+    Collection { path: "/load-balancer/v2/lbaas/pools", many: "pools", usual: "pool" };
+const PUBLIC: Collection =
+    Collection { path: "/network/v2.0/networks", many: "networks", usual: "public" };
+const SERVER: Collection =
+    Collection { path: "/compute/v2.1/servers", many: "servers", usual: "server" };
+const SUBNET: Collection =
+    Collection { path: "/network/v2.0/subnets", many: "subnets", usual: "private-subnet" };
 
 /// The public half of a key.
 pub(crate) const PUBLIC_KEY: &str =
@@ -85,19 +91,19 @@ const MEANINGS: &[(&str, Means)] = &[
 ];
 
 /// Values for the parameters that have none, or that stand for something that is not there.
-pub(crate) async fn parameters(world: &World, template: &str, wanted: &Json) -> Json {
+pub(crate) async fn parameters(kiln: &KilnProcess, template: &str, wanted: &Json) -> Json {
     let mut given = Map::new();
     for (name, parameter) in wanted.as_object().into_iter().flatten() {
         let value = match parameter.get("Default") {
-            None => Some(value(world, name, parameter).await),
-            Some(usual) => instead(world, template, name, parameter, usual).await,
+            None => Some(value(kiln, name, parameter).await),
+            Some(usual) => instead(kiln, template, name, parameter, usual).await,
         };
         given.extend(value.map(|value| (name.clone(), value)));
     }
     Json::Object(given)
 }
 
-async fn value(world: &World, name: &str, parameter: &Json) -> Json {
+async fn value(kiln: &KilnProcess, name: &str, parameter: &Json) -> Json {
     if let Some(first) = parameter["AllowedValues"].as_array().and_then(|all| all.first()) {
         return first.clone();
     }
@@ -113,14 +119,14 @@ async fn value(world: &World, name: &str, parameter: &Json) -> Json {
     }
     match meaning(&hint) {
         Text(text) => json!(text),
-        One(kind) => one(world, kind, kind.usual).await.unwrap_or_else(|| kind.usual.into()).into(),
+        One(kind) => one(kiln, kind, kind.usual).await.unwrap_or_else(|| kind.usual.into()).into(),
         Any => text(name, parameter).into(),
     }
 }
 
 /// Another value, where the usual one stands for something that is not there.
 async fn instead(
-    world: &World,
+    kiln: &KilnProcess,
     template: &str,
     name: &str,
     parameter: &Json,
@@ -131,10 +137,10 @@ async fn instead(
     // Keys may be what the stack makes.
     let is_made = kind.many == "keypairs" && template.contains("OS::Nova::KeyPair");
     let is_fixed = parameter.get("AllowedValues").is_some() || is_made;
-    if is_fixed || parameter["Type"] != "String" || one(world, kind, usual).await.is_some() {
+    if is_fixed || parameter["Type"] != "String" || one(kiln, kind, usual).await.is_some() {
         return None;
     }
-    Some(value(world, name, parameter).await)
+    Some(value(kiln, name, parameter).await)
 }
 
 fn hint(name: &str, parameter: &Json) -> String {
@@ -146,9 +152,9 @@ fn meaning(hint: &str) -> &'static Means {
     MEANINGS.iter().find(|(word, _)| hint.contains(word)).map_or(&Any, |(_, means)| means)
 }
 
-/// What stands for an object of the cloud: its id, or its name where that is all it has.
-async fn one(world: &World, kind: &Kind, name: &str) -> Option<String> {
-    let reply = world.cloud(Who::Demo, "GET", kind.path, None).await;
+/// The value that names an object of the cloud: its id, or its name if it has no id.
+async fn one(kiln: &KilnProcess, kind: &Collection, name: &str) -> Option<String> {
+    let reply = kiln.cloud(Who::Demo, "GET", kind.path, None).await;
     let all = reply.body[kind.many].as_array().cloned().unwrap_or_default();
     let is_it =
         |it: &&Json| it["name"] == name || it["id"] == name || it["keypair"]["name"] == name;
@@ -156,7 +162,7 @@ async fn one(world: &World, kind: &Kind, name: &str) -> Option<String> {
     Some(found["id"].as_str().unwrap_or(name).to_owned())
 }
 
-/// Some text that is allowed; if anything is, then one that nobody else has.
+/// A text that is allowed; if any text is, then a unique one.
 fn text(name: &str, parameter: &Json) -> String {
     let least = parameter["MinLength"].as_u64().unwrap_or(0).max(3) as usize;
     let most = parameter["MaxLength"].as_u64().unwrap_or(64) as usize;

@@ -1,43 +1,43 @@
 //! The whole life of a stack: created, updated with no change, checked, deleted; and nothing is left.
 
-use super::world::{Reply, Who, World};
+use super::kiln_process::{KilnProcess, Reply, Who};
 use serde_json::{Value as Json, json};
 
 /// Whether an administrator has to do it.
-pub(crate) async fn who_may(world: &World, body: &Json) -> Who {
+pub(crate) async fn who_may(kiln: &KilnProcess, body: &Json) -> Who {
     let mut body = body.clone();
     body["stack_name"] = "preview".into();
-    let reply = world.ask(Who::Demo, "POST", "/stacks/preview", Some(body)).await;
+    let reply = kiln.ask(Who::Demo, "POST", "/stacks/preview", Some(body)).await;
     if reply.status == 403 { Who::Admin } else { Who::Demo }
 }
 
 /// Lives through all of it; tells what went wrong. Whatever happens, the stack is deleted in the end. Objects of one
 /// collection may stay.
 pub(crate) async fn live_and_die(
-    world: &World,
+    kiln: &KilnProcess,
     who: Who,
     stack: &str,
     body: &Json,
     kept: Option<&str>,
 ) -> Result<(), String> {
-    let before = world.objects().await;
-    let lived = live(world, who, stack, body).await;
-    let deleted = delete(world, who, stack).await;
+    let before = kiln.objects().await;
+    let lived = live(kiln, who, stack, body).await;
+    let deleted = delete(kiln, who, stack).await;
     let mut wrong: Vec<String> = [lived, deleted].into_iter().filter_map(Result::err).collect();
-    wrong.extend(world.changed_besides(&before, kept).await);
+    wrong.extend(kiln.changed_besides(&before, kept).await);
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join(", ")) }
 }
 
-async fn live(world: &World, who: Who, stack: &str, body: &Json) -> Result<(), String> {
+async fn live(kiln: &KilnProcess, who: Who, stack: &str, body: &Json) -> Result<(), String> {
     let mut new = body.clone();
     new["stack_name"] = stack.into();
-    expect(world.ask(who, "POST", "/stacks", Some(new)).await, "create")?;
-    ended(world, who, stack, "CREATE_COMPLETE").await?;
-    update(world, who, stack, body).await?;
-    check(world, who, stack).await
+    expect(kiln.ask(who, "POST", "/stacks", Some(new)).await, "create")?;
+    ended(kiln, who, stack, "CREATE_COMPLETE").await?;
+    update(kiln, who, stack, body).await?;
+    check(kiln, who, stack).await
 }
 
-/// What was answered, if that is good.
+/// The body of a successful response.
 pub(crate) fn expect(reply: Reply, what: &str) -> Result<Json, String> {
     match reply.status {
         200..=299 => Ok(reply.body),
@@ -49,12 +49,12 @@ pub(crate) fn expect(reply: Reply, what: &str) -> Result<Json, String> {
 
 /// Waits until a stack has come to rest, which should be in this state.
 pub(crate) async fn ended(
-    world: &World,
+    kiln: &KilnProcess,
     who: Who,
     stack: &str,
     wanted: &str,
 ) -> Result<(), String> {
-    match world.rest(who, stack).await {
+    match kiln.rest(who, stack).await {
         Some((status, _)) if status == wanted => Ok(()),
         Some((status, reason)) => Err(format!("{status}: {reason}")),
         None => Err("the stack is gone".into()),
@@ -63,40 +63,40 @@ pub(crate) async fn ended(
 
 /// Updates a stack.
 pub(crate) async fn update(
-    world: &World,
+    kiln: &KilnProcess,
     who: Who,
     stack: &str,
     body: &Json,
 ) -> Result<(), String> {
-    let path = path(world, who, stack).await;
-    expect(world.ask(who, "PUT", &path, Some(body.clone())).await, "update")?;
-    ended(world, who, stack, "UPDATE_COMPLETE").await
+    let path = path(kiln, who, stack).await;
+    expect(kiln.ask(who, "PUT", &path, Some(body.clone())).await, "update")?;
+    ended(kiln, who, stack, "UPDATE_COMPLETE").await
 }
 
 /// Checks a stack.
-pub(crate) async fn check(world: &World, who: Who, stack: &str) -> Result<(), String> {
-    let actions = format!("{}/actions", path(world, who, stack).await);
-    expect(world.ask(who, "POST", &actions, Some(json!({ "check": null }))).await, "check")?;
-    ended(world, who, stack, "CHECK_COMPLETE").await
+pub(crate) async fn check(kiln: &KilnProcess, who: Who, stack: &str) -> Result<(), String> {
+    let actions = format!("{}/actions", path(kiln, who, stack).await);
+    expect(kiln.ask(who, "POST", &actions, Some(json!({ "check": null }))).await, "check")?;
+    ended(kiln, who, stack, "CHECK_COMPLETE").await
 }
 
 /// Deletes a stack, if there is one.
-pub(crate) async fn delete(world: &World, who: Who, stack: &str) -> Result<(), String> {
-    let found = world.ask(who, "GET", &format!("/stacks/{stack}"), None).await;
+pub(crate) async fn delete(kiln: &KilnProcess, who: Who, stack: &str) -> Result<(), String> {
+    let found = kiln.ask(who, "GET", &format!("/stacks/{stack}"), None).await;
     if found.status == 404 {
         return Ok(());
     }
     let id = found.body["stack"]["id"].as_str().unwrap_or_default().to_owned();
-    expect(world.ask(who, "DELETE", &format!("/stacks/{stack}/{id}"), None).await, "delete")?;
-    match world.rest(who, &format!("{stack}/{id}")).await {
+    expect(kiln.ask(who, "DELETE", &format!("/stacks/{stack}/{id}"), None).await, "delete")?;
+    match kiln.rest(who, &format!("{stack}/{id}")).await {
         None => Ok(()),
         Some((status, _)) if status == "DELETE_COMPLETE" => Ok(()),
         Some((status, reason)) => Err(format!("{status}: {reason}")),
     }
 }
 
-/// Where a stack is.
-pub(crate) async fn path(world: &World, who: Who, stack: &str) -> String {
-    let found = world.ask(who, "GET", &format!("/stacks/{stack}"), None).await;
+/// The path of a stack.
+pub(crate) async fn path(kiln: &KilnProcess, who: Who, stack: &str) -> String {
+    let found = kiln.ask(who, "GET", &format!("/stacks/{stack}"), None).await;
     format!("/stacks/{stack}/{}", found.body["stack"]["id"].as_str().unwrap_or_default())
 }

@@ -1,15 +1,15 @@
 //! Bad luck in the cloud: services that break down, lose answers, refuse, or change things behind our back.
 //!
-//! What can be tried again is, and succeeds when the fault ends. What fails says where, in the service's own words, and
-//! what to do next. Whatever happened, a delete leaves nothing.
+//! A call that can be repeated is repeated, and succeeds when the fault ends. A failure names the resource, the service's
+//! own words and the next step. After any fault, a delete leaves nothing.
 
+use super::kiln_process::{KilnProcess, Who};
 use super::life::{delete, ended, expect, path};
-use super::world::{Who, World};
 use serde_json::{Value as Json, json};
 
 /// A cloud in which lost calls are not waited for long.
-async fn world() -> World {
-    World::start(&["--quiet", "2"]).await
+async fn kiln() -> KilnProcess {
+    KilnProcess::start(&["--quiet", "2"]).await
 }
 
 fn template(resources: &str) -> Json {
@@ -17,41 +17,41 @@ fn template(resources: &str) -> Json {
     json!({ "template": text, "timeout_mins": 10 })
 }
 
-async fn create(world: &World, stack: &str, body: &Json) {
+async fn create(kiln: &KilnProcess, stack: &str, body: &Json) {
     let mut body = body.clone();
     body["stack_name"] = stack.into();
-    expect(world.ask(Who::Demo, "POST", "/stacks", Some(body)).await, "create").expect("a stack");
+    expect(kiln.ask(Who::Demo, "POST", "/stacks", Some(body)).await, "create").expect("a stack");
 }
 
-async fn update(world: &World, stack: &str, body: &Json) {
-    let path = path(world, Who::Demo, stack).await;
-    let reply = world.ask(Who::Demo, "PUT", &path, Some(body.clone())).await;
+async fn update(kiln: &KilnProcess, stack: &str, body: &Json) {
+    let path = path(kiln, Who::Demo, stack).await;
+    let reply = kiln.ask(Who::Demo, "PUT", &path, Some(body.clone())).await;
     expect(reply, "update").expect("an update");
 }
 
-async fn check(world: &World, stack: &str) {
-    let actions = format!("{}/actions", path(world, Who::Demo, stack).await);
-    let reply = world.ask(Who::Demo, "POST", &actions, Some(json!({ "check": null }))).await;
+async fn check(kiln: &KilnProcess, stack: &str) {
+    let actions = format!("{}/actions", path(kiln, Who::Demo, stack).await);
+    let reply = kiln.ask(Who::Demo, "POST", &actions, Some(json!({ "check": null }))).await;
     expect(reply, "check").expect("a check");
 }
 
 /// Waits until a stack has come to rest in a state, and gives the reason.
-async fn rest(world: &World, stack: &str, wanted: &str) -> String {
-    let (status, reason) = world.rest(Who::Demo, stack).await.expect("a stack");
+async fn rest(kiln: &KilnProcess, stack: &str, wanted: &str) -> String {
+    let (status, reason) = kiln.rest(Who::Demo, stack).await.expect("a stack");
     assert_eq!(status, wanted, "{reason}");
     reason
 }
 
 /// The physical id of a resource.
-async fn id_of(world: &World, stack: &str, resource: &str) -> String {
-    let path = path(world, Who::Demo, stack).await;
+async fn id_of(kiln: &KilnProcess, stack: &str, resource: &str) -> String {
+    let path = path(kiln, Who::Demo, stack).await;
     let path = format!("{path}/resources/{resource}");
-    let reply = world.ask(Who::Demo, "GET", &path, None).await;
+    let reply = kiln.ask(Who::Demo, "GET", &path, None).await;
     let id = reply.body["resource"]["physical_resource_id"].as_str();
     id.unwrap_or_else(|| panic!("{}", reply.body)).to_owned()
 }
 
-/// What a failure says: where, the service's words, the request, and what to do.
+/// A failure names the resource, the service's words, the request and the next step.
 fn assert_told(reason: &str, place: &str, words: &str, next: &str) {
     for part in [place, words, "(Request-ID: req-", "Next: ", next] {
         assert!(reason.contains(part), "{part:?} is not in {reason:?}");
@@ -80,30 +80,29 @@ fn rule(method: &str, path: &str, times: u32, kind: Json) -> Json {
 
 #[tokio::test]
 async fn what_goes_wrong_for_a_while_is_done_in_the_end() {
-    let world = world().await;
-    let before = world.objects().await;
+    let kiln = kiln().await;
+    let before = kiln.objects().await;
     let status = |code: u16| json!({ "status": code });
-    world
-        .set_faults(json!([
-            rule("POST", "*/networks", 2, status(500)),
-            rule("POST", "*/subnets", 2, status(503)),
-            rule("POST", "*/ports", 2, status(429)),
-            rule("POST", "*/security-groups", 1, json!("garbage")),
-            rule("POST", "*/routers", 1, json!("dropped")),
-            rule("POST", "*/address-scopes", 1, json!("lost")),
-            rule("POST", "*/subnetpools", 1, json!({ "late": 500 })),
-            rule("POST", "*/volumes", 1, status(504)),
-            rule("GET", "*/volumes/*", 2, status(500)),
-            rule("POST", "*/servers", 1, json!("lost")),
-            rule("GET", "*/servers/*", 1, json!("garbage")),
-            rule("GET", "*/flavors", 1, status(502)),
-            rule("POST", "*/zones", 1, status(502)),
-            rule("GET", "*/zones/*", 2, json!("dropped")),
-        ]))
-        .await;
-    create(&world, "unlucky", &template(UNLUCKY)).await;
-    rest(&world, "unlucky", "CREATE_COMPLETE").await;
-    let after = world.objects().await;
+    kiln.set_faults(json!([
+        rule("POST", "*/networks", 2, status(500)),
+        rule("POST", "*/subnets", 2, status(503)),
+        rule("POST", "*/ports", 2, status(429)),
+        rule("POST", "*/security-groups", 1, json!("garbage")),
+        rule("POST", "*/routers", 1, json!("dropped")),
+        rule("POST", "*/address-scopes", 1, json!("lost")),
+        rule("POST", "*/subnetpools", 1, json!({ "late": 500 })),
+        rule("POST", "*/volumes", 1, status(504)),
+        rule("GET", "*/volumes/*", 2, status(500)),
+        rule("POST", "*/servers", 1, json!("lost")),
+        rule("GET", "*/servers/*", 1, json!("garbage")),
+        rule("GET", "*/flavors", 1, status(502)),
+        rule("POST", "*/zones", 1, status(502)),
+        rule("GET", "*/zones/*", 2, json!("dropped")),
+    ]))
+    .await;
+    create(&kiln, "unlucky", &template(UNLUCKY)).await;
+    rest(&kiln, "unlucky", "CREATE_COMPLETE").await;
+    let after = kiln.objects().await;
     for (collection, more) in [
         ("network/networks", 1),
         ("network/subnets", 1),
@@ -114,8 +113,9 @@ async fn what_goes_wrong_for_a_while_is_done_in_the_end() {
         ("compute/servers", 1),
         ("dns/zones", 1),
     ] {
-        let count =
-            |objects: &super::world::Objects| objects.get(collection).map_or(0, |it| it.len());
+        let count = |objects: &super::kiln_process::Objects| {
+            objects.get(collection).map_or(0, |it| it.len())
+        };
         assert_eq!(
             count(&after),
             count(&before) + more,
@@ -123,19 +123,18 @@ async fn what_goes_wrong_for_a_while_is_done_in_the_end() {
             after.get(collection)
         );
     }
-    world
-        .set_faults(json!([
-            rule("DELETE", "*/networks/*", 1, status(500)),
-            rule("DELETE", "*/subnets/*", 1, status(503)),
-            rule("DELETE", "*/ports/*", 1, json!("lost")),
-            rule("DELETE", "*/routers/*", 1, json!("dropped")),
-            rule("DELETE", "*/servers/*", 1, json!("garbage")),
-            rule("DELETE", "*/volumes/*", 1, status(504)),
-            rule("DELETE", "*/zones/*", 1, status(429)),
-        ]))
-        .await;
-    delete(&world, Who::Demo, "unlucky").await.expect("it is gone");
-    assert_eq!(world.changed_since(&before).await, Vec::<String>::new());
+    kiln.set_faults(json!([
+        rule("DELETE", "*/networks/*", 1, status(500)),
+        rule("DELETE", "*/subnets/*", 1, status(503)),
+        rule("DELETE", "*/ports/*", 1, json!("lost")),
+        rule("DELETE", "*/routers/*", 1, json!("dropped")),
+        rule("DELETE", "*/servers/*", 1, json!("garbage")),
+        rule("DELETE", "*/volumes/*", 1, status(504)),
+        rule("DELETE", "*/zones/*", 1, status(429)),
+    ]))
+    .await;
+    delete(&kiln, Who::Demo, "unlucky").await.expect("it is gone");
+    assert_eq!(kiln.changed_since(&before).await, Vec::<String>::new());
 }
 
 // --- what stays ---
@@ -144,17 +143,17 @@ const NESTED: &str =
     "heat_template_version: 2021-04-16\nresources:\n  net: {type: OS::Neutron::Net}\n";
 
 /// A stack that fails, with something wrong meanwhile; then it is deleted.
-async fn fails(world: &World, stack: &str, body: &Json) -> String {
-    create(world, stack, body).await;
-    let reason = rest(world, stack, "CREATE_FAILED").await;
-    delete(world, Who::Demo, stack).await.expect("it is gone");
+async fn fails(kiln: &KilnProcess, stack: &str, body: &Json) -> String {
+    create(kiln, stack, body).await;
+    let reason = rest(kiln, stack, "CREATE_FAILED").await;
+    delete(kiln, Who::Demo, stack).await.expect("it is gone");
     reason
 }
 
 #[tokio::test]
 async fn what_is_refused_says_where_and_why_and_what_next() {
-    let world = world().await;
-    let before = world.objects().await;
+    let kiln = kiln().await;
+    let before = kiln.objects().await;
     let mut nested =
         template("  inner: {type: inner.yaml}\n  other: {type: OS::Neutron::Router}\n");
     nested["files"] = json!({ "inner.yaml": NESTED });
@@ -166,18 +165,18 @@ async fn what_is_refused_says_where_and_why_and_what_next() {
         (500, "its operator finds it by the id"),
     ] {
         let kind = json!({ "status": status });
-        world.set_faults(json!([{ "method": "POST", "path": "*/networks", "kind": kind }])).await;
-        let reason = fails(&world, "refused", &nested).await;
+        kiln.set_faults(json!([{ "method": "POST", "path": "*/networks", "kind": kind }])).await;
+        let reason = fails(&kiln, "refused", &nested).await;
         assert_told(&reason, "resources.inner.resources.net: ", words, next);
         assert!(reason.contains(&format!("(HTTP {status})")), "{reason}");
-        assert_eq!(world.changed_since(&before).await, Vec::<String>::new(), "{status}");
+        assert_eq!(kiln.changed_since(&before).await, Vec::<String>::new(), "{status}");
     }
 }
 
 #[tokio::test]
 async fn a_quota_that_is_used_up_is_told_in_the_words_of_the_service() {
-    let world = world().await;
-    let before = world.objects().await;
+    let kiln = kiln().await;
+    let before = kiln.objects().await;
     for (service, name, kind, properties) in [
         ("network", "network", "OS::Neutron::Net", "{}"),
         ("volume", "volumes", "OS::Cinder::Volume", "{size: 1}"),
@@ -189,65 +188,65 @@ async fn a_quota_that_is_used_up_is_told_in_the_words_of_the_service() {
         ),
     ] {
         let quota = |limit: i64| json!({ "service": service, "name": name, "limit": limit });
-        world.cloud(Who::Admin, "POST", "/sim/quota", Some(quota(0))).await;
+        kiln.cloud(Who::Admin, "POST", "/sim/quota", Some(quota(0))).await;
         let body = template(&format!("  it: {{type: {kind}, properties: {properties}}}\n"));
-        let reason = fails(&world, "full", &body).await;
+        let reason = fails(&kiln, "full", &body).await;
         assert_told(
             &reason,
             "resources.it: ",
             "uota",
             "ask for a higher quota, or remove something",
         );
-        assert_eq!(world.changed_since(&before).await, Vec::<String>::new(), "{service}");
-        world.cloud(Who::Admin, "POST", "/sim/quota", Some(quota(-1))).await;
+        assert_eq!(kiln.changed_since(&before).await, Vec::<String>::new(), "{service}");
+        kiln.cloud(Who::Admin, "POST", "/sim/quota", Some(quota(-1))).await;
     }
 }
 
 #[tokio::test]
 async fn a_service_that_the_cloud_has_not_is_named() {
-    let world = world().await;
-    let services = world.identity(Who::Admin, "GET", "/services", None).await.body;
+    let kiln = kiln().await;
+    let services = kiln.identity(Who::Admin, "GET", "/services", None).await.body;
     let services = services["services"].as_array().cloned().unwrap_or_default();
     for service in services.iter().filter(|it| it["type"] == "dns") {
         let path = format!("/services/{}", service["id"].as_str().unwrap_or_default());
-        assert_eq!(world.identity(Who::Admin, "DELETE", &path, None).await.status, 204);
+        assert_eq!(kiln.identity(Who::Admin, "DELETE", &path, None).await.status, 204);
     }
-    let before = world.objects().await;
+    let before = kiln.objects().await;
     let zone = "  it: {type: OS::Designate::Zone, properties: {name: no.example., email: a@example.com}}\n";
-    let reason = fails(&world, "missing", &template(zone)).await;
+    let reason = fails(&kiln, "missing", &template(zone)).await;
     for part in ["resources.it: ", "no service of type dns", "Next: ask its operator"] {
         assert!(reason.contains(part), "{part:?} is not in {reason:?}");
     }
-    assert_eq!(world.changed_since(&before).await, Vec::<String>::new());
+    assert_eq!(kiln.changed_since(&before).await, Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn an_image_that_vanishes_on_the_way_is_missed_by_name() {
-    let world = world().await;
+    let kiln = kiln().await;
     let image = json!({ "name": "fleeting", "disk_format": "raw", "container_format": "bare" });
-    let image = world.cloud(Who::Demo, "POST", "/image/v2/images", Some(image)).await;
+    let image = kiln.cloud(Who::Demo, "POST", "/image/v2/images", Some(image)).await;
     let image = image.body["id"].as_str().expect("an image").to_owned();
-    world.meddle("image/images", &image, json!({ "status": "active" })).await;
+    kiln.meddle("image/images", &image, json!({ "status": "active" })).await;
     let server = "  it: {type: OS::Nova::Server, properties: {flavor: m1.small, image: fleeting, networks: [{network: private}]}}\n";
     let mut body = template(server);
     body["environment"] =
         json!({ "resource_registry": { "resources": { "it": { "hooks": "pre-create" } } } });
-    create(&world, "late", &body).await;
-    // It waits until somebody lets it go on.
-    let path = path(&world, Who::Demo, "late").await;
+    create(&kiln, "late", &body).await;
+    // The resource waits until a user clears its hook.
+    let path = path(&kiln, Who::Demo, "late").await;
     let events = format!("{path}/resources/it/events");
     let is_waiting = |reply: &Json| reply.to_string().contains("paused until Hook pre-create");
-    while !is_waiting(&world.ask(Who::Demo, "GET", &events, None).await.body) {}
-    world.meddle("image/images", &image, Json::Null).await;
-    let before = world.objects().await;
+    while !is_waiting(&kiln.ask(Who::Demo, "GET", &events, None).await.body) {}
+    kiln.meddle("image/images", &image, Json::Null).await;
+    let before = kiln.objects().await;
     let signal = json!({ "unset_hook": "pre-create" });
-    world.ask(Who::Demo, "POST", &format!("{path}/resources/it/signal"), Some(signal)).await;
-    let reason = rest(&world, "late", "CREATE_FAILED").await;
+    kiln.ask(Who::Demo, "POST", &format!("{path}/resources/it/signal"), Some(signal)).await;
+    let reason = rest(&kiln, "late", "CREATE_FAILED").await;
     for part in ["resources.it: ", "mage", "Next: "] {
         assert!(reason.contains(part), "{part:?} is not in {reason:?}");
     }
-    delete(&world, Who::Demo, "late").await.expect("it is gone");
-    let left = world.changed_since(&before).await;
+    delete(&kiln, Who::Demo, "late").await.expect("it is gone");
+    let left = kiln.changed_since(&before).await;
     assert!(left.iter().all(|it| it.starts_with("lost: identity.OS-TRUST")), "{left:?}");
 }
 
@@ -262,17 +261,17 @@ const PAIR: &str = "
 
 #[tokio::test]
 async fn what_was_removed_behind_our_back_is_missed_made_anew_and_no_obstacle() {
-    let world = world().await;
-    let before = world.objects().await;
-    create(&world, "robbed", &template(PAIR)).await;
-    rest(&world, "robbed", "CREATE_COMPLETE").await;
+    let kiln = kiln().await;
+    let before = kiln.objects().await;
+    create(&kiln, "robbed", &template(PAIR)).await;
+    rest(&kiln, "robbed", "CREATE_COMPLETE").await;
     let (server, volume) =
-        (id_of(&world, "robbed", "server").await, id_of(&world, "robbed", "volume").await);
+        (id_of(&kiln, "robbed", "server").await, id_of(&kiln, "robbed", "volume").await);
     let servers = format!("/compute/v2.1/servers/{server}");
-    assert_eq!(world.cloud(Who::Demo, "DELETE", &servers, None).await.status, 204);
-    world.meddle("volume/volumes", &volume, Json::Null).await;
-    check(&world, "robbed").await;
-    let reason = rest(&world, "robbed", "CHECK_FAILED").await;
+    assert_eq!(kiln.cloud(Who::Demo, "DELETE", &servers, None).await.status, 204);
+    kiln.meddle("volume/volumes", &volume, Json::Null).await;
+    check(&kiln, "robbed").await;
+    let reason = rest(&kiln, "robbed", "CHECK_FAILED").await;
     for part in ["server: Resource CHECK failed: ", "volume: Resource CHECK failed: ", "(HTTP 404)"]
     {
         assert!(reason.contains(part), "{part:?} is not in {reason:?}");
@@ -283,43 +282,43 @@ async fn what_was_removed_behind_our_back_is_missed_made_anew_and_no_obstacle() 
         "could not be found",
         "update the stack, which makes another",
     );
-    update(&world, "robbed", &template(PAIR)).await;
-    rest(&world, "robbed", "UPDATE_COMPLETE").await;
-    assert_ne!(id_of(&world, "robbed", "server").await, server);
-    assert_ne!(id_of(&world, "robbed", "volume").await, volume);
-    check(&world, "robbed").await;
-    rest(&world, "robbed", "CHECK_COMPLETE").await;
-    // Nobody looked, and something is to change that is not there any more.
-    let volume = id_of(&world, "robbed", "volume").await;
-    world.meddle("volume/volumes", &volume, Json::Null).await;
-    update(&world, "robbed", &template(&PAIR.replace("one", "two"))).await;
-    rest(&world, "robbed", "UPDATE_COMPLETE").await;
-    assert_ne!(id_of(&world, "robbed", "volume").await, volume);
+    update(&kiln, "robbed", &template(PAIR)).await;
+    rest(&kiln, "robbed", "UPDATE_COMPLETE").await;
+    assert_ne!(id_of(&kiln, "robbed", "server").await, server);
+    assert_ne!(id_of(&kiln, "robbed", "volume").await, volume);
+    check(&kiln, "robbed").await;
+    rest(&kiln, "robbed", "CHECK_COMPLETE").await;
+    // The update changes an object that is gone, without reading it first.
+    let volume = id_of(&kiln, "robbed", "volume").await;
+    kiln.meddle("volume/volumes", &volume, Json::Null).await;
+    update(&kiln, "robbed", &template(&PAIR.replace("one", "two"))).await;
+    rest(&kiln, "robbed", "UPDATE_COMPLETE").await;
+    assert_ne!(id_of(&kiln, "robbed", "volume").await, volume);
     // Nor does it matter to a delete.
-    let server = id_of(&world, "robbed", "server").await;
+    let server = id_of(&kiln, "robbed", "server").await;
     let servers = format!("/compute/v2.1/servers/{server}");
-    assert_eq!(world.cloud(Who::Demo, "DELETE", &servers, None).await.status, 204);
-    delete(&world, Who::Demo, "robbed").await.expect("it is gone");
-    assert_eq!(world.changed_since(&before).await, Vec::<String>::new());
+    assert_eq!(kiln.cloud(Who::Demo, "DELETE", &servers, None).await.status, 204);
+    delete(&kiln, Who::Demo, "robbed").await.expect("it is gone");
+    assert_eq!(kiln.changed_since(&before).await, Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn what_broke_behind_our_back_is_told_of_and_replaced() {
-    let world = world().await;
-    let before = world.objects().await;
-    create(&world, "broken", &template(PAIR)).await;
-    rest(&world, "broken", "CREATE_COMPLETE").await;
-    let server = id_of(&world, "broken", "server").await;
+    let kiln = kiln().await;
+    let before = kiln.objects().await;
+    create(&kiln, "broken", &template(PAIR)).await;
+    rest(&kiln, "broken", "CREATE_COMPLETE").await;
+    let server = id_of(&kiln, "broken", "server").await;
     let fault = json!({ "code": 500, "message": "the host is on fire" });
-    world.meddle("compute/servers", &server, json!({ "status": "ERROR", "fault": fault })).await;
-    check(&world, "broken").await;
-    let reason = rest(&world, "broken", "CHECK_FAILED").await;
+    kiln.meddle("compute/servers", &server, json!({ "status": "ERROR", "fault": fault })).await;
+    check(&kiln, "broken").await;
+    let reason = rest(&kiln, "broken", "CHECK_FAILED").await;
     assert!(reason.contains("resources.server: "), "{reason}");
     assert!(reason.contains("ERROR"), "{reason}");
-    update(&world, "broken", &template(PAIR)).await;
-    rest(&world, "broken", "UPDATE_COMPLETE").await;
-    assert_ne!(id_of(&world, "broken", "server").await, server);
-    ended(&world, Who::Demo, "broken", "UPDATE_COMPLETE").await.expect("it rests");
-    delete(&world, Who::Demo, "broken").await.expect("it is gone");
-    assert_eq!(world.changed_since(&before).await, Vec::<String>::new());
+    update(&kiln, "broken", &template(PAIR)).await;
+    rest(&kiln, "broken", "UPDATE_COMPLETE").await;
+    assert_ne!(id_of(&kiln, "broken", "server").await, server);
+    ended(&kiln, Who::Demo, "broken", "UPDATE_COMPLETE").await.expect("it rests");
+    delete(&kiln, Who::Demo, "broken").await.expect("it is gone");
+    assert_eq!(kiln.changed_since(&before).await, Vec::<String>::new());
 }

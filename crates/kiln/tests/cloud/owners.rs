@@ -15,7 +15,7 @@ outputs:
   told: {value: {get_attr: [condition, Data]}}
 ";
 
-/// A port that nobody listens on.
+/// A port without a listener.
 fn free_port() -> u16 {
     let socket = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     socket.local_addr().expect("an address").port()

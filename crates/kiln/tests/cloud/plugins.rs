@@ -1,8 +1,8 @@
 //! Types that an operator describes in YAML, from end to end; and files that cannot be used.
 
+use super::kiln_process::{KilnProcess, Who};
 use super::life::{check, delete, ended, expect, update};
-use super::world::{Who, World};
-use crate::place::{Place, Run};
+use crate::test_directory::{Run, TestDirectory};
 use serde_json::{Value as Json, json};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/types");
@@ -32,36 +32,36 @@ fn request(parameters: Json) -> Json {
 
 #[tokio::test]
 async fn types_of_files_live_like_built_in_ones() {
-    let world = World::start(&["--plugin-dir", FOLDER]).await;
+    let kiln = KilnProcess::start(&["--plugin-dir", FOLDER]).await;
     let who = Who::Admin;
-    types_are_shown(&world).await;
-    let before = world.objects().await;
+    types_are_shown(&kiln).await;
+    let before = kiln.objects().await;
     let mut new = request(json!({}));
     new["stack_name"] = "acme".into();
     // The name of the scope is looked up when the pool is made: it has to be there by then.
-    expect(world.ask(who, "POST", "/stacks", Some(new)).await, "create").expect("accepted");
-    ended(&world, who, "acme", "CREATE_COMPLETE").await.expect("made");
-    let outputs = outputs(&world).await;
+    expect(kiln.ask(who, "POST", "/stacks", Some(new)).await, "create").expect("accepted");
+    ended(&kiln, who, "acme", "CREATE_COMPLETE").await.expect("made");
+    let outputs = outputs(&kiln).await;
     assert_eq!(outputs["size"], 1);
     assert_eq!(outputs["prefixes"], json!(["10.1.0.0/16"]));
     assert_eq!(outputs["owner"].as_str().map(str::len), Some(32), "{outputs}");
 
-    let calls = world.changes().await;
-    update(&world, who, "acme", &request(json!({}))).await.expect("nothing to do");
-    assert_eq!(world.changes().await, calls);
+    let calls = kiln.changes().await;
+    update(&kiln, who, "acme", &request(json!({}))).await.expect("nothing to do");
+    assert_eq!(kiln.changes().await, calls);
     let other = json!({ "shared": true, "prefix": "10.0.0.0/8" });
-    update(&world, who, "acme", &request(other)).await.expect("changed");
-    assert_eq!(self::outputs(&world).await["prefixes"], json!(["10.0.0.0/8"]));
-    let scopes = world.cloud(who, "GET", "/network/v2.0/address-scopes", None).await;
+    update(&kiln, who, "acme", &request(other)).await.expect("changed");
+    assert_eq!(self::outputs(&kiln).await["prefixes"], json!(["10.0.0.0/8"]));
+    let scopes = kiln.cloud(who, "GET", "/network/v2.0/address-scopes", None).await;
     let scope = &scopes.body["address_scopes"][0];
     assert_eq!((&scope["name"], &scope["shared"]), (&json!("blue"), &json!(true)));
-    check(&world, who, "acme").await.expect("well");
-    delete(&world, who, "acme").await.expect("gone");
-    assert_eq!(world.changed_since(&before).await, [""; 0]);
+    check(&kiln, who, "acme").await.expect("well");
+    delete(&kiln, who, "acme").await.expect("gone");
+    assert_eq!(kiln.changed_since(&before).await, [""; 0]);
 }
 
-async fn outputs(world: &World) -> Json {
-    let shown = world.ask(Who::Admin, "GET", "/stacks/acme", None).await.body;
+async fn outputs(kiln: &KilnProcess) -> Json {
+    let shown = kiln.ask(Who::Admin, "GET", "/stacks/acme", None).await.body;
     let all = shown["stack"]["outputs"].as_array().cloned().unwrap_or_default();
     let pair = |it: &Json| {
         (it["output_key"].as_str().unwrap_or_default().to_owned(), it["output_value"].clone())
@@ -69,8 +69,8 @@ async fn outputs(world: &World) -> Json {
     all.iter().map(pair).collect::<serde_json::Map<_, _>>().into()
 }
 
-async fn types_are_shown(world: &World) {
-    let ask = async |path: &str| world.ask(Who::Demo, "GET", path, None).await.body;
+async fn types_are_shown(kiln: &KilnProcess) {
+    let ask = async |path: &str| kiln.ask(Who::Demo, "GET", path, None).await.body;
     let listed = ask("/resource_types?name=^Acme").await;
     let names = ["Acme::Network::AddressScope", "Acme::Network::Pool", "Acme::Storage::Disk"];
     assert_eq!(listed["resource_types"], json!(names));
@@ -86,7 +86,7 @@ heat_template_version: 2021-04-16
 resources: {scope: {type: Acme::Network::AddressScope, properties: {ip_version: 5}}}
 ";
     let body = json!({ "template": wrong, "stack_name": "wrong" });
-    let refused = world.ask(Who::Demo, "POST", "/stacks", Some(body)).await;
+    let refused = kiln.ask(Who::Demo, "POST", "/stacks", Some(body)).await;
     assert_eq!(refused.status, 400, "{}", refused.body);
     assert!(refused.body.to_string().contains("5 is not an allowed value"), "{}", refused.body);
 }
@@ -119,16 +119,16 @@ fn fails_to_start(run: &Run) {
 #[test]
 fn a_file_that_is_wrong_is_told_and_nothing_is_started() {
     let conf = "[DEFAULT]\nplugin_dirs = missing, types\n";
-    let place = Place::with(&[
+    let directory = TestDirectory::with(&[
         ("types/disk.yaml", WRONG),
         ("types/notes.txt", "not a type"),
         ("kiln.conf", conf),
         ("t.yaml", "heat_template_version: 2021-04-16\n"),
     ]);
-    fails_to_start(&place.run(&["dev", "--free-ports", "--exit", "--plugin-dir", "types"]));
-    fails_to_start(&place.run(&["server", "--config", "kiln.conf", "--once"]));
-    fails_to_start(&place.run(&["validate", "t.yaml", "--plugin-dir", "types"]));
-    let run = place.run(&["dev", "--free-ports", "--exit", "--plugin-dir", "missing"]);
+    fails_to_start(&directory.run(&["dev", "--free-ports", "--exit", "--plugin-dir", "types"]));
+    fails_to_start(&directory.run(&["server", "--config", "kiln.conf", "--once"]));
+    fails_to_start(&directory.run(&["validate", "t.yaml", "--plugin-dir", "types"]));
+    let run = directory.run(&["dev", "--free-ports", "--exit", "--plugin-dir", "missing"]);
     assert_eq!(run.status, 2);
     assert!(run.err.starts_with("kiln: cannot read the plug-in directory missing"), "{}", run.err);
 }
@@ -140,12 +140,12 @@ heat_template_version: 2021-04-16
 resources: {disk: {type: Acme::Storage::Disk, properties: {size: 1}}}
 ";
     let conf = format!("[DEFAULT]\nplugin_dirs = {FOLDER}\n");
-    let place = Place::with(&[("t.yaml", template), ("kiln.conf", &conf)]);
-    let run = place.run(&["validate", "t.yaml"]);
+    let directory = TestDirectory::with(&[("t.yaml", template), ("kiln.conf", &conf)]);
+    let run = directory.run(&["validate", "t.yaml"]);
     assert_eq!(run.status, 1, "{}", run.out);
-    let run = place.run(&["validate", "t.yaml", "--plugin-dir", FOLDER]);
+    let run = directory.run(&["validate", "t.yaml", "--plugin-dir", FOLDER]);
     assert_eq!(run.status, 0, "{}{}", run.out, run.err);
     let engine = ["server", "--config", "kiln.conf", "--once", "--role", "engine"];
-    let run = place.run(&engine);
+    let run = directory.run(&engine);
     assert_eq!(run.status, 0, "{}{}", run.out, run.err);
 }

@@ -1,12 +1,12 @@
 //! Types whose service is gone: they are accepted as the reference accepts them, and it is said that nothing comes of them.
 
-use crate::place::Place;
+use crate::test_directory::TestDirectory;
 use serde_json::Value as Json;
 
-/// What is said of a template that is accepted.
+/// The findings of a template that is accepted.
 fn told(template: &str) -> Vec<Json> {
-    let place = Place::with(&[("t.yaml", template)]);
-    let run = place.run(&["validate", "--format", "json", "t.yaml"]);
+    let directory = TestDirectory::with(&[("t.yaml", template)]);
+    let run = directory.run(&["validate", "--format", "json", "t.yaml"]);
     assert_eq!(run.status, 0, "{}{}", run.out, run.err);
     let report: Json = serde_json::from_str(&run.out).expect("JSON");
     report["diagnostics"].as_array().expect("a list").clone()

@@ -1,6 +1,6 @@
 //! Many stacks at once: several clouds side by side, with one stack at a time in each, so that every book is exact.
 
-use super::world::World;
+use super::kiln_process::KilnProcess;
 use futures_util::future::join_all;
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -11,16 +11,16 @@ const CLOUDS: usize = 6;
 /// Runs every case in the next cloud that is free; gives what each came to, in the order of their ends.
 pub(crate) async fn side_by_side<Case, End>(
     cases: Vec<Case>,
-    run: impl AsyncFn(&World, Case) -> End,
+    run: impl AsyncFn(&KilnProcess, Case) -> End,
 ) -> Vec<End> {
     let clouds = CLOUDS.min(cases.len());
     let queue = RefCell::new(VecDeque::from(cases));
     let ends = RefCell::new(Vec::new());
     let next = || queue.borrow_mut().pop_front();
     let worker = async || {
-        let world = World::start(&[]).await;
+        let kiln = KilnProcess::start(&[]).await;
         while let Some(case) = next() {
-            let end = run(&world, case).await;
+            let end = run(&kiln, case).await;
             ends.borrow_mut().push(end);
         }
     };

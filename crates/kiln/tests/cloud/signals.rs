@@ -1,27 +1,27 @@
 //! Guests: servers played by the test, with nothing but what the stack gave them.
 
 use super::guests;
+use super::kiln_process::{KilnProcess, Who};
 use super::life::{delete, ended, expect, path, update};
-use super::world::{Who, World};
 use serde_json::{Value as Json, json};
 use std::process::Command;
 use std::time::Duration;
 
 /// Creates a stack.
-async fn create(world: &World, name: &str, template: &str) {
+async fn create(kiln: &KilnProcess, name: &str, template: &str) {
     let body = json!({ "stack_name": name, "template": template });
-    expect(world.ask(Who::Demo, "POST", "/stacks", Some(body)).await, "create").expect("a stack");
+    expect(kiln.ask(Who::Demo, "POST", "/stacks", Some(body)).await, "create").expect("a stack");
 }
 
 /// How long something is asked for again and again before it counts as missing.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// An output of a stack, as soon as it has a value.
-async fn output(world: &World, stack: &str, name: &str) -> Json {
+async fn output(kiln: &KilnProcess, stack: &str, name: &str) -> Json {
     let known = async {
         loop {
-            let path = format!("{}/outputs/{name}", path(world, Who::Demo, stack).await);
-            let reply = world.ask(Who::Demo, "GET", &path, None).await;
+            let path = format!("{}/outputs/{name}", path(kiln, Who::Demo, stack).await);
+            let reply = kiln.ask(Who::Demo, "GET", &path, None).await;
             let value = reply.body["output"]["output_value"].clone();
             if !value.is_null() && value != "" && value != json!({}) {
                 return value;
@@ -41,13 +41,13 @@ fn sh(command: &str) -> String {
 
 /// Asks with a guest's token.
 async fn ask(
-    world: &World,
+    kiln: &KilnProcess,
     token: &str,
     method: &str,
     url: &str,
     body: Option<Json>,
 ) -> (u16, Json) {
-    let mut request = world.client().request(method.parse().expect("a method"), url);
+    let mut request = kiln.client().request(method.parse().expect("a method"), url);
     request = request.header("X-Auth-Token", token);
     if let Some(body) = body {
         request = request.json(&body);
@@ -58,7 +58,7 @@ async fn ask(
 }
 
 /// Logs a guest in.
-pub(crate) async fn login(world: &World, known: &Json) -> String {
+pub(crate) async fn login(kiln: &KilnProcess, known: &Json) -> String {
     let body = json!({ "auth": {
         "identity": { "methods": ["password"], "password": {
             "user": { "id": known["user_id"], "password": known["password"] },
@@ -66,15 +66,15 @@ pub(crate) async fn login(world: &World, known: &Json) -> String {
         "scope": { "project": { "id": known["project_id"] } },
     } });
     let url = format!("{}/auth/tokens", known["auth_url"].as_str().expect("an address"));
-    let response = world.client().post(url).json(&body).send().await.expect("a login");
+    let response = kiln.client().post(url).json(&body).send().await.expect("a login");
     assert_eq!(response.status().as_u16(), 201);
     response.headers()["x-subject-token"].to_str().expect("text").to_owned()
 }
 
 /// Deletes a stack, and finds nothing of it.
-async fn gone(world: &World, stack: &str, before: &super::world::Objects) {
-    delete(world, Who::Demo, stack).await.expect("deleted");
-    assert_eq!(world.changed_since(before).await, Vec::<String>::new());
+async fn gone(kiln: &KilnProcess, stack: &str, before: &super::kiln_process::Objects) {
+    delete(kiln, Who::Demo, stack).await.expect("deleted");
+    assert_eq!(kiln.changed_since(before).await, Vec::<String>::new());
 }
 
 const WAITING: &str = "
@@ -94,31 +94,31 @@ outputs:
 
 #[tokio::test]
 async fn a_printed_command_signals_a_wait_condition_and_may_do_nothing_else() {
-    let world = World::empty(&[]).await;
-    let before = world.objects().await;
-    create(&world, "wait", WAITING).await;
-    create(&world, "foreign", &WAITING.replace("count: 2", "count: 1")).await;
-    let curl = output(&world, "wait", "curl").await;
+    let kiln = KilnProcess::empty(&[]).await;
+    let before = kiln.objects().await;
+    create(&kiln, "wait", WAITING).await;
+    create(&kiln, "foreign", &WAITING.replace("count: 2", "count: 1")).await;
+    let curl = output(&kiln, "wait", "curl").await;
     let curl = curl.as_str().expect("a command");
     for number in ["one", "two"] {
         let told = json!({ "status": "SUCCESS", "data": number });
         let printed = sh(&format!("{curl} --silent --data-binary '{told}'"));
         assert!(printed.starts_with("HTTP/1.1 200"), "{printed}");
     }
-    ended(&world, Who::Demo, "wait", "CREATE_COMPLETE").await.expect("both were heard");
-    assert_eq!(output(&world, "wait", "data").await, r#"{"1": "one", "2": "two"}"#);
+    ended(&kiln, Who::Demo, "wait", "CREATE_COMPLETE").await.expect("both were heard");
+    assert_eq!(output(&kiln, "wait", "data").await, r#"{"1": "one", "2": "two"}"#);
 
-    let token = output(&world, "wait", "token").await;
+    let token = output(&kiln, "wait", "token").await;
     let (token, text) =
         (token.as_str().expect("a token"), |json: Json| json.as_str().map(str::to_owned));
-    let own = text(output(&world, "wait", "endpoint").await).expect("an address");
-    let foreign = text(output(&world, "foreign", "endpoint").await).expect("an address");
+    let own = text(output(&kiln, "wait", "endpoint").await).expect("an address");
+    let foreign = text(output(&kiln, "foreign", "endpoint").await).expect("an address");
     // The address of another stack's handle, and the same from our own project.
     let (root, _) = own.split_once("/stacks/").expect("a stack");
     let (_, rest) = foreign.split_once("/stacks/").expect("a stack");
     let refused = |status: u16| [403, 404].contains(&status);
     for url in [foreign.clone(), format!("{root}/stacks/{rest}")] {
-        let (status, body) = ask(&world, token, "POST", &url, Some(json!({}))).await;
+        let (status, body) = ask(&kiln, token, "POST", &url, Some(json!({}))).await;
         assert!(refused(status), "{url}: {status} {body}");
     }
     let base = own.strip_suffix("/signal").expect("a signal");
@@ -131,14 +131,14 @@ async fn a_printed_command_signals_a_wait_condition_and_may_do_nothing_else() {
         format!("{stack}/template"),
         format!("{stack}/resources"),
     ] {
-        let (status, body) = ask(&world, token, "GET", &url, None).await;
+        let (status, body) = ask(&kiln, token, "GET", &url, None).await;
         assert_eq!(status, 403, "{url}: {body}");
     }
-    let (status, _) = ask(&world, token, "DELETE", stack, None).await;
+    let (status, _) = ask(&kiln, token, "DELETE", stack, None).await;
     assert_eq!(status, 403);
-    delete(&world, Who::Demo, "foreign").await.expect("deleted");
-    gone(&world, "wait", &before).await;
-    let (status, _) = ask(&world, token, "POST", &own, Some(json!({}))).await;
+    delete(&kiln, Who::Demo, "foreign").await.expect("deleted");
+    gone(&kiln, "wait", &before).await;
+    let (status, _) = ask(&kiln, token, "POST", &own, Some(json!({}))).await;
     assert!([401, 404].contains(&status), "the user is gone, and so is the stack: {status}");
 }
 
@@ -170,12 +170,12 @@ outputs:
 
 #[tokio::test]
 async fn signed_addresses_need_no_token() {
-    let world = World::empty(&[]).await;
-    let before = world.objects().await;
-    create(&world, "signed", SIGNED).await;
+    let kiln = KilnProcess::empty(&[]).await;
+    let before = kiln.objects().await;
+    create(&kiln, "signed", SIGNED).await;
     let mut url = String::new();
     while !url.starts_with("http") {
-        url = output(&world, "signed", "url").await.as_str().expect("a text").to_owned();
+        url = output(&kiln, "signed", "url").await.as_str().expect("a text").to_owned();
     }
     let put = |url: &str, told: &str| {
         sh(&format!(
@@ -195,16 +195,16 @@ async fn signed_addresses_need_no_token() {
     let bare = url.split('?').next().expect("an address");
     assert!(put(bare, good).contains("<Code>IncompleteSignature</Code>"));
     assert_eq!(put(&url, good), "<resource>handle</resource> 200");
-    ended(&world, Who::Demo, "signed", "CREATE_COMPLETE").await.expect("it was heard");
-    assert_eq!(output(&world, "signed", "data").await, r#"{"a": "ok"}"#);
+    ended(&kiln, Who::Demo, "signed", "CREATE_COMPLETE").await.expect("it was heard");
+    assert_eq!(output(&kiln, "signed", "data").await, r#"{"a": "ok"}"#);
 
-    let alarm = output(&world, "signed", "alarm").await;
+    let alarm = output(&kiln, "signed", "alarm").await;
     let alarm = alarm.as_str().expect("an address");
     assert!(put(alarm, "{}").ends_with(" 404"), "it is for POST");
     assert_eq!(sh(&format!("curl -s -w '%{{http_code}}' -X POST -d '{{}}' '{alarm}'")), "200");
-    let grown = async { while output(&world, "signed", "size").await != 2 {} };
+    let grown = async { while output(&kiln, "signed", "size").await != 2 {} };
     tokio::time::timeout(PATIENCE, grown).await.expect("the group grows");
-    gone(&world, "signed", &before).await;
+    gone(&kiln, "signed", &before).await;
 }
 
 const DEPLOYING: &str = concat!(
@@ -214,7 +214,7 @@ parameters:
   word: {type: string, default: hello}
 resources:
 ",
-    include_str!("../samples/network.yaml"),
+    include_str!("../../../../tests/samples/network.yaml"),
     "  config:
     type: OS::Heat::SoftwareConfig
     properties:
@@ -243,11 +243,11 @@ outputs:
 "
 );
 
-/// What a guest has to apply, once it is not what it applied last.
-async fn news(world: &World, token: &str, url: &str, applied: &Json) -> Json {
+/// The metadata that a guest has to apply, once they differ from those that it applied last.
+async fn news(kiln: &KilnProcess, token: &str, url: &str, applied: &Json) -> Json {
     let told = async {
         loop {
-            let (status, body) = ask(world, token, "GET", url, None).await;
+            let (status, body) = ask(kiln, token, "GET", url, None).await;
             assert_eq!(status, 200, "{body}");
             let first = body["metadata"]["deployments"][0].clone();
             if !first.is_null() && first["id"] != applied["id"] {
@@ -266,21 +266,21 @@ fn input<'d>(deployment: &'d Json, name: &str) -> &'d str {
 
 #[tokio::test]
 async fn a_server_applies_what_is_deployed_on_it() {
-    let world = World::empty(&[]).await;
-    let before = world.objects().await;
-    create(&world, "deploy", DEPLOYING).await;
-    let collect = output(&world, "deploy", "collect").await;
+    let kiln = KilnProcess::empty(&[]).await;
+    let before = kiln.objects().await;
+    create(&kiln, "deploy", DEPLOYING).await;
+    let collect = output(&kiln, "deploy", "collect").await;
     assert_eq!(collect["collectors"], json!(["ec2", "heat", "local"]));
     let known = &collect["heat"];
-    let token = login(&world, known).await;
+    let token = login(&kiln, known).await;
     let stack = format!(
         "{}/{}/stacks/{}",
-        world.orchestration(),
+        kiln.orchestration(),
         known["project_id"].as_str().expect("a project"),
         known["stack_id"].as_str().expect("a stack")
     );
     let url = format!("{stack}/resources/server/metadata");
-    let deployment = news(&world, &token, &url, &Json::Null).await;
+    let deployment = news(&kiln, &token, &url, &Json::Null).await;
     assert_eq!(
         (&deployment["group"], &deployment["config"]),
         (&json!("script"), &json!("echo $word"))
@@ -288,29 +288,29 @@ async fn a_server_applies_what_is_deployed_on_it() {
     assert_eq!(input(&deployment, "word"), "hello");
     assert_eq!(input(&deployment, "deploy_action"), "CREATE");
     assert_eq!(input(&deployment, "deploy_resource_name"), "deployment");
-    let (status, _) = ask(&world, &token, "GET", &url.replace("/server/", "/port/"), None).await;
+    let (status, _) = ask(&kiln, &token, "GET", &url.replace("/server/", "/port/"), None).await;
     assert_eq!(status, 403, "it is not its own");
 
     let answer = json!({ "result": "done", "deploy_stdout": "hello\n", "deploy_status_code": 0 });
     let sent =
-        world.client().post(input(&deployment, "deploy_signal_id")).json(&answer).send().await;
+        kiln.client().post(input(&deployment, "deploy_signal_id")).json(&answer).send().await;
     assert_eq!(sent.expect("an answer").status().as_u16(), 200);
-    ended(&world, Who::Demo, "deploy", "CREATE_COMPLETE").await.expect("it was applied");
-    assert_eq!(output(&world, "deploy", "result").await, "done");
-    assert_eq!(output(&world, "deploy", "said").await, "hello\n");
+    ended(&kiln, Who::Demo, "deploy", "CREATE_COMPLETE").await.expect("it was applied");
+    assert_eq!(output(&kiln, "deploy", "result").await, "done");
+    assert_eq!(output(&kiln, "deploy", "said").await, "hello\n");
 
-    // Something else to apply, which fails.
+    // Another deployment, which fails.
     let change = json!({ "template": DEPLOYING, "parameters": { "word": "bye" } });
-    let updating = update(&world, Who::Demo, "deploy", &change);
+    let updating = update(&kiln, Who::Demo, "deploy", &change);
     let applying = async {
-        let deployment = news(&world, &token, &url, &deployment).await;
+        let deployment = news(&kiln, &token, &url, &deployment).await;
         assert_eq!(
             (input(&deployment, "word"), input(&deployment, "deploy_action")),
             ("bye", "UPDATE")
         );
         let answer = json!({ "deploy_status_code": 7, "deploy_stderr": "no such thing\n" });
         let url = input(&deployment, "deploy_signal_id").to_owned();
-        world.client().post(url).json(&answer).send().await.expect("an answer");
+        kiln.client().post(url).json(&answer).send().await.expect("an answer");
     };
     let (updated, ()) = tokio::join!(updating, applying);
     assert_eq!(
@@ -318,7 +318,7 @@ async fn a_server_applies_what_is_deployed_on_it() {
         "UPDATE_FAILED: Resource UPDATE failed: Error: resources.deployment: Deployment to server failed: deploy_status_code : \
          Deployment exited with non-zero status code: 7 (it said: no such thing)"
     );
-    gone(&world, "deploy", &before).await;
+    gone(&kiln, "deploy", &before).await;
 }
 
 const EARLY: &str = "
@@ -332,18 +332,18 @@ outputs:
   result: {value: {get_attr: [deployment, result]}}
 ";
 
-/// Making the place for the answer takes a while: who answers before anybody was asked is heard nevertheless.
+/// The creation of the object for the signal takes a while: a signal that comes before its end counts nevertheless.
 #[tokio::test]
 async fn a_deployment_hears_what_it_is_told_before_it_has_asked() {
-    let world = World::empty(&["--latency", "200"]).await;
-    let before = world.objects().await;
-    create(&world, "early", EARLY).await;
-    let path = format!("{}/resources/deployment", path(&world, Who::Demo, "early").await);
+    let kiln = KilnProcess::empty(&["--latency", "200"]).await;
+    let before = kiln.objects().await;
+    create(&kiln, "early", EARLY).await;
+    let path = format!("{}/resources/deployment", path(&kiln, Who::Demo, "early").await);
     let body = json!({ "result": "soon", "deploy_status_code": 0 });
     let told = async {
         loop {
             let signal = format!("{path}/signal");
-            let reply = world.ask(Who::Demo, "POST", &signal, Some(body.clone())).await;
+            let reply = kiln.ask(Who::Demo, "POST", &signal, Some(body.clone())).await;
             match reply.status {
                 200 => return,
                 // It is not there yet, and says so.
@@ -352,17 +352,17 @@ async fn a_deployment_hears_what_it_is_told_before_it_has_asked() {
         }
     };
     tokio::time::timeout(PATIENCE, told).await.expect("the deployment is begun");
-    ended(&world, Who::Demo, "early", "CREATE_COMPLETE").await.expect("it was heard");
-    assert_eq!(output(&world, "early", "result").await, "soon");
-    gone(&world, "early", &before).await;
+    ended(&kiln, Who::Demo, "early", "CREATE_COMPLETE").await.expect("it was heard");
+    assert_eq!(output(&kiln, "early", "result").await, "soon");
+    gone(&kiln, "early", &before).await;
 }
 
 #[tokio::test]
 async fn a_signal_that_was_acknowledged_survives_and_counts_once() {
     let state = ["--state", "state"];
-    let mut world = World::empty(&state).await;
-    create(&world, "killed", &WAITING.replace("count: 2", "count: 3")).await;
-    let curl = output(&world, "killed", "curl").await;
+    let mut kiln = KilnProcess::empty(&state).await;
+    create(&kiln, "killed", &WAITING.replace("count: 2", "count: 3")).await;
+    let curl = output(&kiln, "killed", "curl").await;
     let curl = curl.as_str().expect("a command").to_owned();
     let told = |id: &str| {
         let told = json!({ "id": id, "data": id });
@@ -371,13 +371,13 @@ async fn a_signal_that_was_acknowledged_survives_and_counts_once() {
     };
     for (id, again) in [("a", "a"), ("b", "a"), ("c", "b")] {
         told(id);
-        world.kill(&state);
+        kiln.kill(&state);
         told(again);
     }
-    ended(&world, Who::Demo, "killed", "CREATE_COMPLETE").await.expect("all were heard");
-    assert_eq!(output(&world, "killed", "data").await, r#"{"a": "a", "b": "b", "c": "c"}"#);
-    delete(&world, Who::Demo, "killed").await.expect("deleted");
-    let left = world.objects().await;
+    ended(&kiln, Who::Demo, "killed", "CREATE_COMPLETE").await.expect("all were heard");
+    assert_eq!(output(&kiln, "killed", "data").await, r#"{"a": "a", "b": "b", "c": "c"}"#);
+    delete(&kiln, Who::Demo, "killed").await.expect("deleted");
+    let left = kiln.objects().await;
     for (kind, count) in [("identity.users", 4), ("identity.projects", 3)] {
         assert_eq!(left[kind].len(), count, "{kind}: {:?}", left[kind]);
     }
@@ -409,32 +409,32 @@ outputs:
 
 #[tokio::test]
 async fn signals_are_left_in_objects_and_queues() {
-    let world = World::empty(&[]).await;
-    let before = world.objects().await;
-    create(&world, "left", LEFT).await;
-    let curl = output(&world, "left", "curl").await;
+    let kiln = KilnProcess::empty(&[]).await;
+    let before = kiln.objects().await;
+    create(&kiln, "left", LEFT).await;
+    let curl = output(&kiln, "left", "curl").await;
     let curl = curl.as_str().expect("a command").to_owned();
     let bad = curl.replace("temp_url_sig=", "temp_url_sig=0");
     assert!(sh(&format!("{bad} --silent --data-binary x")).starts_with("HTTP/1.1 401"));
-    let temp: Json = told(output(&world, "left", "temp_signal").await);
+    let temp: Json = told(output(&kiln, "left", "temp_signal").await);
     let temp = temp["alarm_url"].as_str().expect("an address");
-    let queue: Json = told(output(&world, "left", "queue_signal").await);
+    let queue: Json = told(output(&kiln, "left", "queue_signal").await);
     for number in ["one", "two"] {
         let letter = json!({ "data": number });
         let printed = sh(&format!("{curl} --silent --data-binary '{letter}'"));
         assert!(printed.starts_with("HTTP/1.1 201"), "{printed}");
         let printed = sh(&format!("curl -i -s -X PUT --data-binary '{letter}' '{temp}'"));
         assert!(printed.starts_with("HTTP/1.1 201"), "{printed}");
-        guests::leave(&world, &queue, &letter).await;
+        guests::leave(&kiln, &queue, &letter).await;
     }
-    ended(&world, Who::Demo, "left", "CREATE_COMPLETE").await.expect("all were found");
+    ended(&kiln, Who::Demo, "left", "CREATE_COMPLETE").await.expect("all were found");
     for name in ["swift_data", "temp_data", "queue_data"] {
-        assert_eq!(output(&world, "left", name).await, r#"{"1": "one", "2": "two"}"#, "{name}");
+        assert_eq!(output(&kiln, "left", name).await, r#"{"1": "one", "2": "two"}"#, "{name}");
     }
-    gone(&world, "left", &before).await;
+    gone(&kiln, "left", &before).await;
 }
 
-/// What an attribute tells as a text.
+/// Parses an attribute that is a text with JSON.
 fn told(text: Json) -> Json {
     serde_json::from_str(text.as_str().expect("a text")).expect("JSON")
 }
@@ -457,26 +457,26 @@ outputs:
 
 #[tokio::test]
 async fn a_policy_says_what_a_user_of_a_stack_may_read() {
-    let world = World::empty(&[]).await;
-    let before = world.objects().await;
-    create(&world, "allowed", ALLOWED).await;
-    ended(&world, Who::Demo, "allowed", "CREATE_COMPLETE").await.expect("it is made");
-    let path = path(&world, Who::Demo, "allowed").await;
-    let user = world.ask(Who::Demo, "GET", &format!("{path}/resources/user"), None).await.body;
-    let mut known = output(&world, "allowed", "known").await["heat"].clone();
+    let kiln = KilnProcess::empty(&[]).await;
+    let before = kiln.objects().await;
+    create(&kiln, "allowed", ALLOWED).await;
+    ended(&kiln, Who::Demo, "allowed", "CREATE_COMPLETE").await.expect("it is made");
+    let path = path(&kiln, Who::Demo, "allowed").await;
+    let user = kiln.ask(Who::Demo, "GET", &format!("{path}/resources/user"), None).await.body;
+    let mut known = output(&kiln, "allowed", "known").await["heat"].clone();
     let project = known["project_id"].as_str().expect("a project").to_owned();
-    let shown = world.ask(Who::Demo, "GET", &path, None).await.body;
+    let shown = kiln.ask(Who::Demo, "GET", &path, None).await.body;
     assert_eq!(shown["stack"]["stack_user_project_id"], project.as_str());
     known["user_id"] = user["resource"]["physical_resource_id"].clone();
     known["password"] = "correcthorse".into();
-    let token = login(&world, &known).await;
-    let root = format!("{}/{project}{path}/resources", world.orchestration());
-    let (status, body) = ask(&world, &token, "GET", &format!("{root}/one/metadata"), None).await;
+    let token = login(&kiln, &known).await;
+    let root = format!("{}/{project}{path}/resources", kiln.orchestration());
+    let (status, body) = ask(&kiln, &token, "GET", &format!("{root}/one/metadata"), None).await;
     assert_eq!((status, &body["metadata"]["secret"]), (200, &json!("hunter2")), "{body}");
     for name in ["two", "user", "collect"] {
         let url = format!("{root}/{name}/metadata");
-        let (status, body) = ask(&world, &token, "GET", &url, None).await;
+        let (status, body) = ask(&kiln, &token, "GET", &url, None).await;
         assert_eq!(status, 403, "{name}: {body}");
     }
-    gone(&world, "allowed", &before).await;
+    gone(&kiln, "allowed", &before).await;
 }

@@ -1,18 +1,18 @@
 //! Event sinks: the events of a stack in a queue of its user's.
 
+use super::kiln_process::{KilnProcess, Who};
 use super::life::{delete, ended, expect};
-use super::world::{Who, World};
 use serde_json::{Value as Json, json};
 
-/// A client of the queue that is not the one who sends to it: nobody is shown their own messages.
+/// A client of the queue other than the sender: the service does not show clients their own messages.
 const CLIENT: &str = "6b696c6e-0000-4000-8000-000000000002";
 
-/// What is in a queue, once so much is in it.
-async fn messages(world: &World, queue: &str, count: usize) -> Vec<Json> {
+/// The messages of a queue, once it has so many.
+async fn messages(kiln: &KilnProcess, queue: &str, count: usize) -> Vec<Json> {
     loop {
         let path = format!("/messaging/v2/queues/{queue}/messages?limit={}", count + 1);
-        let url = format!("{}{path}", world.services());
-        let request = world.request(Who::Demo, "GET", url).header("Client-ID", CLIENT);
+        let url = format!("{}{path}", kiln.services());
+        let request = kiln.request(Who::Demo, "GET", url).header("Client-ID", CLIENT);
         let reply = request.send().await.expect("an answer");
         let body: Json = reply.json().await.unwrap_or_default();
         let messages = body["messages"].as_array().cloned().unwrap_or_default();
@@ -22,7 +22,7 @@ async fn messages(world: &World, queue: &str, count: usize) -> Vec<Json> {
     }
 }
 
-/// What matters of a message.
+/// The relevant parts of a message.
 fn line(message: &Json) -> String {
     let event = &message["body"];
     assert_eq!((&event["type"], &event["version"]), (&json!("os.heat.event"), &json!("0.1")));
@@ -44,14 +44,14 @@ resources:
 
 #[tokio::test]
 async fn every_event_of_a_stack_is_in_the_queue_that_its_user_named() {
-    let world = World::empty(&[]).await;
+    let kiln = KilnProcess::empty(&[]).await;
     let sink = json!({ "type": "zaqar-queue", "target": "mine", "ttl": 600 });
     let environment = json!({ "event_sinks": [sink] });
     let body = json!({ "stack_name": "web", "template": TEMPLATE, "environment": environment });
-    let made = world.ask(Who::Demo, "POST", "/stacks", Some(body)).await;
+    let made = kiln.ask(Who::Demo, "POST", "/stacks", Some(body)).await;
     expect(made, "create").expect("a stack");
-    ended(&world, Who::Demo, "web", "CREATE_COMPLETE").await.expect("a stack");
-    let created = messages(&world, "mine", 8).await;
+    ended(&kiln, Who::Demo, "web", "CREATE_COMPLETE").await.expect("a stack");
+    let created = messages(&kiln, "mine", 8).await;
     let lines: Vec<String> = created.iter().map(line).collect();
     let told = [
         "web OS::Heat::Stack CREATE IN_PROGRESS",
@@ -70,8 +70,8 @@ async fn every_event_of_a_stack_is_in_the_queue_that_its_user_named() {
     assert_eq!(first["payload"]["stack_id"], first["payload"]["physical_resource_id"]);
     assert_eq!(first["payload"]["resource_properties"], json!({}));
     // The last one is sent before what the user lent is given back.
-    delete(&world, Who::Demo, "web").await.expect("deleted");
-    let all = messages(&world, "mine", 16).await;
+    delete(&kiln, Who::Demo, "web").await.expect("deleted");
+    let all = messages(&kiln, "mine", 16).await;
     let last = all.last().map(line);
     assert_eq!(last.as_deref(), Some("web OS::Heat::Stack DELETE COMPLETE"));
 }

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// What was seen of a type.
+/// The results of the tests of a type.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Seen {
     pub(crate) created: bool,
@@ -114,7 +114,7 @@ fn row(kind: &ResourceType, seen: Seen, real: &BTreeMap<String, String>) -> Stri
     )
 }
 
-/// What is found out about an object when an update is to converge.
+/// How much drift is found when an update is to converge.
 fn drift(kind: &ResourceType) -> &'static str {
     match kind.behaviour.handler(OperationKind::Observe) {
         _ if kind.compared().next().is_some() => "values",
@@ -138,7 +138,7 @@ fn is_judged(kind: &ResourceType) -> bool {
         && !report.diagnostics.iter().any(|found| found.code == &codes::UNKNOWN_TYPE)
 }
 
-/// What was done with types on a real cloud.
+/// The results of types on a real cloud.
 fn real() -> BTreeMap<String, String> {
     let text = std::fs::read_to_string(docs().join("data/types-on-openstack.txt"));
     let mut real = BTreeMap::new();

@@ -1,9 +1,9 @@
 //! Templates in files, sent as a client sends them: with all that they name, and with values for what they ask for.
 
 use super::given;
+use super::kiln_process::{KilnProcess, Who};
 use super::life;
 use super::side::side_by_side;
-use super::world::{Who, World};
 use kiln_template::files::{FileLimits, FileReader, Gatherer, ReadError};
 use kiln_template::print::{self, Keys};
 use kiln_template::{Sources, Value};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// Minutes until a stack is given up: some of them wait for a minute on purpose.
 const TIMEOUT: u64 = 3;
 
-/// Where a folder of templates is for them.
+/// The URL of the folder of templates, as the templates see it.
 const ROOT: &str = "file:///corpus/heat-templates/";
 
 /// A folder of templates.
@@ -52,7 +52,7 @@ impl Folder {
         String::from_utf8_lossy(&self.read(&format!("{ROOT}{path}")).unwrap_or_default()).into()
     }
 
-    /// What a client sends for a template.
+    /// The body of the request that a client sends for a template.
     fn request(&self, case: &Case) -> Result<Json, String> {
         let mut sources = Sources::new();
         let limits = FileLimits::default();
@@ -93,17 +93,17 @@ impl Folder {
 }
 
 /// Has a template live.
-pub(crate) async fn live(world: &World, folder: &Folder, case: &Case) -> Result<(), String> {
+pub(crate) async fn live(kiln: &KilnProcess, folder: &Folder, case: &Case) -> Result<(), String> {
     let mut body = folder.request(case)?;
-    let reply = world.ask(Who::Demo, "POST", "/validate", Some(body.clone())).await;
+    let reply = kiln.ask(Who::Demo, "POST", "/validate", Some(body.clone())).await;
     let valid = life::expect(reply, "validate")?;
     let text = folder.text(&case.template);
-    body["parameters"] = given::parameters(world, &text, &valid["Parameters"]).await;
+    body["parameters"] = given::parameters(kiln, &text, &valid["Parameters"]).await;
     for (name, value) in case.told.as_object().into_iter().flatten() {
         body["parameters"][name] = value.clone();
     }
-    let who = life::who_may(world, &body).await;
-    life::live_and_die(world, who, &format!("case-{}", case.number), &body, case.kept).await
+    let who = life::who_may(kiln, &body).await;
+    life::live_and_die(kiln, who, &format!("case-{}", case.number), &body, case.kept).await
 }
 
 /// Templates of our own that use what public ones do.
@@ -121,8 +121,8 @@ async fn our_templates_live_and_leave_nothing_behind() {
         Case { number, template, environment, told: Json::Null, kept: None }
     };
     let cases: Vec<Case> = names.into_iter().enumerate().map(case).collect();
-    let ends = side_by_side(cases, async |world, case| {
-        let end = live(world, &folder, &case).await;
+    let ends = side_by_side(cases, async |kiln, case| {
+        let end = live(kiln, &folder, &case).await;
         end.map_err(|why| format!("{}: {why}", case.template))
     });
     let wrong: Vec<String> = ends.await.into_iter().filter_map(Result::err).collect();

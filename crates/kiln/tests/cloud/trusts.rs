@@ -1,6 +1,7 @@
-//! What users lend to stacks: exact books of trusts in the simulated identity service, whoever acts and whatever dies.
+//! The trusts of stacks in the simulated identity service are counted exactly, whichever user acts and whichever process
+//! dies.
 
-use crate::place::Place;
+use crate::test_directory::TestDirectory;
 use kiln_cloud::{
     Auth, Credential, Login, OpenStack, PendingDelegation, Service, Settings, Transport, UserToken,
     get,
@@ -17,7 +18,7 @@ const KILLS: usize = 12;
 
 /// A simulated cloud in this process, and perhaps a server in another.
 pub(super) struct Site {
-    place: Place,
+    directory: TestDirectory,
     identity_url: String,
     login: Login,
     pub(super) client: reqwest::Client,
@@ -57,9 +58,9 @@ impl Site {
         tokio::spawn(axum::serve(back, cloud.router()).into_future());
         tokio::spawn(axum::serve(front, identity::router(identity)).into_future());
         let client = kiln_cloud::client_builder().build().expect("a client");
-        let (place, server) = (Place::with(&[]), None);
+        let (directory, server) = (TestDirectory::with(&[]), None);
         let (admin, api) = Default::default();
-        let mut site = Site { place, identity_url, login, client, admin, server, api };
+        let mut site = Site { directory, identity_url, login, client, admin, server, api };
         site.admin = site.log_in_by_name("admin", "admin").await;
         site
     }
@@ -143,10 +144,10 @@ impl Site {
             self.identity_url,
             self.login.password.expose()
         );
-        self.place.put("kiln.conf", config.as_bytes());
+        self.directory.put("kiln.conf", config.as_bytes());
         let mut server = Command::new(env!("CARGO_BIN_EXE_kiln"))
             .args(["server", "--config", "kiln.conf", "--quiet", "1", "--lease", "2"])
-            .current_dir(self.place.path())
+            .current_dir(self.directory.path())
             .stdout(Stdio::piped())
             .spawn()
             .expect("the program starts");
@@ -230,7 +231,7 @@ async fn a_trust_is_found_by_its_mark_and_given_back() {
     let lent = transport.delegate(&visitor(&token), &promise(4711)).await.expect("a trust");
     let other = transport.delegate(&visitor(&token), &promise(4712)).await.expect("a trust");
     assert!(matches!(lent.auth, Auth::Trust(_)));
-    // What another process would find that knows the promise alone.
+    // Another process that knows only the pending delegation finds the same.
     let later = site.transport();
     assert_eq!(
         later.find_delegations(&promise(4711)).await.expect("a list"),
@@ -301,7 +302,7 @@ async fn whoever_changes_a_stack_lends_and_whoever_deletes_it_does_not() {
         |stack: &Json, name: &str| format!("{name}/{}", stack["id"].as_str().unwrap_or_default());
     let kept = path(&site.stack(&demo, "kept").await, &kept);
     let changed = path(&site.stack(&demo, "changed").await, &changed);
-    // What the other one lends takes the place of what was lent before.
+    // The delegation of the other user replaces the former one.
     let reply = site.request(&other, "PATCH", &changed).json(&json!({})).send().await;
     assert_eq!(reply.expect("a reply").status(), 202);
     site.until_trusted_by(&[&user_id("demo"), &other_id]).await;

@@ -5,10 +5,10 @@
 //! in the folder `files` is sent along. What the cases show is written down in `docs/resource-types.md`: `dev/types`
 //! renews it.
 
+use super::kiln_process::{KilnProcess, Who};
 use super::life::{check, delete, ended, expect, path, update};
 use super::side::side_by_side;
 use super::table::{Table, compare};
-use super::world::{Who, World};
 use serde_json::{Value as Json, json};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -21,8 +21,8 @@ async fn every_type_lives_and_leaves_nothing_behind() {
     let cases: Vec<PathBuf> =
         cases().into_iter().filter(|path| name(path).contains(&only)).collect();
     let count = cases.len();
-    let ends = side_by_side(cases, async |world, path| {
-        run(world, &path, &table).await.map_err(|why| format!("{}: {why}", name(&path)))
+    let ends = side_by_side(cases, async |kiln, path| {
+        run(kiln, &path, &table).await.map_err(|why| format!("{}: {why}", name(&path)))
     });
     let wrong: Vec<String> = ends.await.into_iter().filter_map(Result::err).collect();
     let table = table.into_inner();
@@ -59,18 +59,22 @@ pub(crate) fn cases() -> Vec<PathBuf> {
     found
 }
 
-pub(crate) async fn run(world: &World, path: &Path, table: &RefCell<Table>) -> Result<(), String> {
+pub(crate) async fn run(
+    kiln: &KilnProcess,
+    path: &Path,
+    table: &RefCell<Table>,
+) -> Result<(), String> {
     let text = std::fs::read_to_string(path).expect("a case");
     let who = if text.starts_with("# as admin") { Who::Admin } else { Who::Demo };
     let steps: Vec<&str> = text.split("\n# then\n").collect();
     let stack = name(path).replace(['/', '_'], "-");
-    let before = world.objects().await;
-    let lived = live(world, who, &stack, &steps, table).await;
-    let deleted = delete(world, who, &stack).await;
+    let before = kiln.objects().await;
+    let lived = live(kiln, who, &stack, &steps, table).await;
+    let deleted = delete(kiln, who, &stack).await;
     let kinds = lived?;
     deleted?;
     let kept = text.lines().next().and_then(|line| line.strip_prefix("# leaves "));
-    let left = world.changed_besides(&before, kept).await;
+    let left = kiln.changed_besides(&before, kept).await;
     if !left.is_empty() {
         return Err(left.join(", "));
     }
@@ -91,7 +95,7 @@ fn request(template: &str) -> Json {
 }
 
 async fn live(
-    world: &World,
+    kiln: &KilnProcess,
     who: Who,
     stack: &str,
     steps: &[&str],
@@ -99,50 +103,50 @@ async fn live(
 ) -> Result<BTreeSet<String>, String> {
     let mut body = request(steps[0]);
     body["stack_name"] = stack.into();
-    expect(world.ask(who, "POST", "/stacks", Some(body)).await, "create")?;
-    ended(world, who, stack, "CREATE_COMPLETE").await?;
+    expect(kiln.ask(who, "POST", "/stacks", Some(body)).await, "create")?;
+    ended(kiln, who, stack, "CREATE_COMPLETE").await?;
     let mut kinds = BTreeSet::new();
-    for (name, kind, _) in resources(world, who, stack).await {
-        let attributes = attributes(world, who, stack, &name).await?;
+    for (name, kind, _) in resources(kiln, who, stack).await {
+        let attributes = attributes(kiln, who, stack, &name).await?;
         let mut table = table.borrow_mut();
         let seen = table.entry(kind.clone()).or_default();
         seen.created = true;
         seen.attributes |= attributes;
         kinds.insert(kind);
     }
-    // What does not change is left alone.
-    let changes = world.changes().await;
-    update(world, who, stack, &request(steps[0])).await?;
-    if world.changes().await != changes {
+    // An update without changes sends no call.
+    let changes = kiln.changes().await;
+    update(kiln, who, stack, &request(steps[0])).await?;
+    if kiln.changes().await != changes {
         return Err("an update that changes nothing calls the cloud".into());
     }
     // Nor is it changed when it is compared with what there is.
     let mut same = request(steps[0]);
     same["converge"] = true.into();
-    update(world, who, stack, &same).await?;
-    if world.changes().await != changes {
+    update(kiln, who, stack, &same).await?;
+    if kiln.changes().await != changes {
         return Err("an update that converges finds what is not there".into());
     }
     for step in &steps[1..] {
-        let before = resources(world, who, stack).await;
-        update(world, who, stack, &request(step)).await?;
-        for (name, kind, id) in resources(world, who, stack).await {
+        let before = resources(kiln, who, stack).await;
+        update(kiln, who, stack, &request(step)).await?;
+        for (name, kind, id) in resources(kiln, who, stack).await {
             let is_updated = before.iter().any(|it| it.0 == name && it.1 == kind && it.2 == id);
             table.borrow_mut().entry(kind.clone()).or_default().updated |= is_updated;
             kinds.insert(kind);
         }
     }
-    check(world, who, stack).await?;
-    for (_, kind, _) in resources(world, who, stack).await {
+    check(kiln, who, stack).await?;
+    for (_, kind, _) in resources(kiln, who, stack).await {
         table.borrow_mut().entry(kind).or_default().checked = true;
     }
     Ok(kinds)
 }
 
 /// Name, type and physical id of every resource.
-async fn resources(world: &World, who: Who, stack: &str) -> Vec<(String, String, String)> {
+async fn resources(kiln: &KilnProcess, who: Who, stack: &str) -> Vec<(String, String, String)> {
     let reply =
-        world.ask(who, "GET", &format!("/stacks/{stack}/resources?nested_depth=5"), None).await;
+        kiln.ask(who, "GET", &format!("/stacks/{stack}/resources?nested_depth=5"), None).await;
     let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();
     let all = reply.body["resources"].as_array().cloned().unwrap_or_default();
     all.iter()
@@ -157,9 +161,9 @@ async fn resources(world: &World, who: Who, stack: &str) -> Vec<(String, String,
 }
 
 /// Whether a resource tells something of itself.
-async fn attributes(world: &World, who: Who, stack: &str, name: &str) -> Result<bool, String> {
-    let path = path(world, who, stack).await;
-    let reply = world.ask(who, "GET", &format!("{path}/resources/{name}"), None).await;
+async fn attributes(kiln: &KilnProcess, who: Who, stack: &str, name: &str) -> Result<bool, String> {
+    let path = path(kiln, who, stack).await;
+    let reply = kiln.ask(who, "GET", &format!("{path}/resources/{name}"), None).await;
     if reply.status == 404 {
         // It is in a nested stack.
         return Ok(false);

@@ -1,7 +1,7 @@
 //! Deployments from the template to the script and back, over every transport.
 
 use super::inside::{Inside, change, comes_to, create, gone, output, program, user_data};
-use crate::cloud::world::World;
+use crate::cloud::kiln_process::KilnProcess;
 use serde_json::{Value as Json, json};
 
 pub(crate) const DEPLOYING: &str = concat!(
@@ -14,7 +14,7 @@ parameters:
   status: {type: string, default: '0'}
 resources:
 "#,
-    include_str!("../samples/network.yaml"),
+    include_str!("../../../../tests/samples/network.yaml"),
     r#"  config:
     type: OS::Heat::SoftwareConfig
     properties:
@@ -56,7 +56,7 @@ outputs:
 "#
 );
 
-/// What runs inside.
+/// The agent that runs inside.
 #[derive(Clone, Copy)]
 enum Runs {
     /// One process for everything.
@@ -73,42 +73,42 @@ pub(crate) fn parameters(transport: &str, signal: &str, more: Json) -> Json {
     all
 }
 
-/// What both are told beside what comes with the stack: there is no compute service to ask.
+/// The settings of both agents beside those of the stack: there is no compute service to ask.
 const SETTINGS: [&str; 4] =
     ["--polling-interval", "1", "--ec2-metadata-url", "http://127.0.0.1:1/"];
 
 async fn lives(transport: &str, signal: &str, runs: Runs) {
-    let world = World::empty(&[]).await;
-    let before = world.objects().await;
-    create(&world, "deploy", DEPLOYING, &parameters(transport, signal, json!({}))).await;
+    let kiln = KilnProcess::empty(&[]).await;
+    let before = kiln.objects().await;
+    create(&kiln, "deploy", DEPLOYING, &parameters(transport, signal, json!({}))).await;
     let mut inside = Inside::installed();
-    inside.boot(&user_data(&world, "deploy", "server").await);
+    inside.boot(&user_data(&kiln, "deploy", "server").await);
     let mut command = match runs {
         Runs::Agent => {
             let mut command = inside.command(&program());
             command.arg("agent");
             command
         }
-        Runs::Links => inside.command(&inside.place.path().join("usr/bin/os-collect-config")),
+        Runs::Links => inside.command(&inside.directory.path().join("usr/bin/os-collect-config")),
     };
     command.args(SETTINGS);
     inside.start(command);
-    comes_to(&world, "deploy", "CREATE_COMPLETE", &inside).await;
-    assert_eq!(output(&world, "deploy", "result").await, "hello-done");
-    assert_eq!(output(&world, "deploy", "said").await, "says hello\n");
+    comes_to(&kiln, "deploy", "CREATE_COMPLETE", &inside).await;
+    assert_eq!(output(&kiln, "deploy", "result").await, "hello-done");
+    assert_eq!(output(&kiln, "deploy", "said").await, "says hello\n");
 
     let other = parameters(transport, signal, json!({ "word": "bye" }));
-    change(&world, "deploy", DEPLOYING, &other, &inside).await.expect("it ran again");
-    assert_eq!(output(&world, "deploy", "result").await, "bye-done");
+    change(&kiln, "deploy", DEPLOYING, &other, &inside).await.expect("it ran again");
+    assert_eq!(output(&kiln, "deploy", "result").await, "bye-done");
 
     let failing = parameters(transport, signal, json!({ "word": "bye", "status": "3" }));
-    let why = change(&world, "deploy", DEPLOYING, &failing, &inside).await.expect_err("it fails");
+    let why = change(&kiln, "deploy", DEPLOYING, &failing, &inside).await.expect_err("it fails");
     assert!(
         why.contains("Deployment exited with non-zero status code: 3") && why.contains("trouble"),
         "{why}"
     );
     drop(inside);
-    gone(&world, "deploy", &before).await;
+    gone(&kiln, "deploy", &before).await;
 }
 
 #[tokio::test]

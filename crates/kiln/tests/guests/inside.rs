@@ -1,8 +1,8 @@
 //! A folder that plays a server.
 
+use crate::cloud::kiln_process::{KilnProcess, Objects, Who};
 use crate::cloud::life::{delete, ended, expect, path};
-use crate::cloud::world::{Objects, Who, World};
-use crate::place::Place;
+use crate::test_directory::TestDirectory;
 use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -13,7 +13,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A server. What runs in it ends with this.
 pub(crate) struct Inside {
-    pub(crate) place: Place,
+    pub(crate) directory: TestDirectory,
     running: Option<Child>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn program() -> PathBuf {
 impl Inside {
     /// A server from an image with everything.
     pub(crate) fn installed() -> Inside {
-        let inside = Inside { place: Place::with(&[]), running: None };
+        let inside = Inside { directory: TestDirectory::with(&[]), running: None };
         inside.run(&["install"]);
         inside
     }
@@ -51,7 +51,7 @@ impl Inside {
     /// A program in this server.
     pub(crate) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
-        let root = self.place.path();
+        let root = self.directory.path();
         command.env_clear().env("KILN_GUEST_ROOT", root).env("HOME", root);
         command.env("PATH", format!("{}:/usr/bin:/bin", root.join("usr/bin").display()));
         command.current_dir(root).stdin(Stdio::null());
@@ -60,39 +60,39 @@ impl Inside {
 
     /// The first boot.
     pub(crate) fn boot(&self, user_data: &[u8]) {
-        self.place.put("user-data", user_data);
-        let file = self.place.path().join("user-data");
+        self.directory.put("user-data", user_data);
+        let file = self.directory.path().join("user-data");
         self.run(&["boot", "--user-data", &file.display().to_string()]);
     }
 
-    /// What stays running.
+    /// Starts a command that keeps running.
     pub(crate) fn start(&mut self, mut command: Command) {
-        let log = std::fs::File::create(self.place.path().join("log")).expect("a log");
+        let log = std::fs::File::create(self.directory.path().join("log")).expect("a log");
         command.stdout(Stdio::null()).stderr(log);
         self.running = Some(command.spawn().expect("the program"));
     }
 
-    /// What was said by what stays running.
+    /// The log of the commands that keep running.
     pub(crate) fn log(&self) -> String {
-        std::fs::read_to_string(self.place.path().join("log")).unwrap_or_default()
+        std::fs::read_to_string(self.directory.path().join("log")).unwrap_or_default()
     }
 }
 
 /// Creates a stack.
-pub(crate) async fn create(world: &World, name: &str, template: &str, parameters: &Json) {
+pub(crate) async fn create(kiln: &KilnProcess, name: &str, template: &str, parameters: &Json) {
     let body = json!({ "stack_name": name, "template": template, "parameters": parameters });
-    expect(world.ask(Who::Demo, "POST", "/stacks", Some(body)).await, "create").expect("a stack");
+    expect(kiln.ask(Who::Demo, "POST", "/stacks", Some(body)).await, "create").expect("a stack");
 }
 
 /// The user data of a server of a stack, as soon as there is one.
-pub(crate) async fn user_data(world: &World, stack: &str, resource: &str) -> Vec<u8> {
+pub(crate) async fn user_data(kiln: &KilnProcess, stack: &str, resource: &str) -> Vec<u8> {
     let known = async {
         loop {
-            let path = format!("{}/resources/{resource}", path(world, Who::Demo, stack).await);
-            let shown = world.ask(Who::Demo, "GET", &path, None).await.body;
+            let path = format!("{}/resources/{resource}", path(kiln, Who::Demo, stack).await);
+            let shown = kiln.ask(Who::Demo, "GET", &path, None).await.body;
             let id = shown["resource"]["physical_resource_id"].as_str().unwrap_or_default();
             if !id.is_empty() {
-                let data = world.user_data(id).await;
+                let data = kiln.user_data(id).await;
                 if !data.is_empty() {
                     return data;
                 }
@@ -103,14 +103,14 @@ pub(crate) async fn user_data(world: &World, stack: &str, resource: &str) -> Vec
 }
 
 /// An output of a stack.
-pub(crate) async fn output(world: &World, stack: &str, name: &str) -> Json {
-    let path = format!("{}/outputs/{name}", path(world, Who::Demo, stack).await);
-    world.ask(Who::Demo, "GET", &path, None).await.body["output"]["output_value"].clone()
+pub(crate) async fn output(kiln: &KilnProcess, stack: &str, name: &str) -> Json {
+    let path = format!("{}/outputs/{name}", path(kiln, Who::Demo, stack).await);
+    kiln.ask(Who::Demo, "GET", &path, None).await.body["output"]["output_value"].clone()
 }
 
 /// Waits for a stack to come to an end; what the guest said is told if it is another one.
-pub(crate) async fn comes_to(world: &World, stack: &str, state: &str, inside: &Inside) {
-    let ended = tokio::time::timeout(PATIENCE, ended(world, Who::Demo, stack, state)).await;
+pub(crate) async fn comes_to(kiln: &KilnProcess, stack: &str, state: &str, inside: &Inside) {
+    let ended = tokio::time::timeout(PATIENCE, ended(kiln, Who::Demo, stack, state)).await;
     match ended {
         Ok(Ok(())) => {}
         Ok(Err(why)) => panic!("{why}\n{}", inside.log()),
@@ -120,20 +120,20 @@ pub(crate) async fn comes_to(world: &World, stack: &str, state: &str, inside: &I
 
 /// Changes a stack, and gives how that ended.
 pub(crate) async fn change(
-    world: &World,
+    kiln: &KilnProcess,
     stack: &str,
     template: &str,
     parameters: &Json,
     inside: &Inside,
 ) -> Result<(), String> {
     let body = json!({ "template": template, "parameters": parameters });
-    let updating = crate::cloud::life::update(world, Who::Demo, stack, &body);
+    let updating = crate::cloud::life::update(kiln, Who::Demo, stack, &body);
     let ended = tokio::time::timeout(PATIENCE, updating).await;
     ended.unwrap_or_else(|_| panic!("the update does not end\n{}", inside.log()))
 }
 
 /// Deletes a stack, and finds nothing of it.
-pub(crate) async fn gone(world: &World, stack: &str, before: &Objects) {
-    delete(world, Who::Demo, stack).await.expect("deleted");
-    assert_eq!(world.changed_since(before).await, Vec::<String>::new());
+pub(crate) async fn gone(kiln: &KilnProcess, stack: &str, before: &Objects) {
+    delete(kiln, Who::Demo, stack).await.expect("deleted");
+    assert_eq!(kiln.changed_since(before).await, Vec::<String>::new());
 }

@@ -1,5 +1,5 @@
-//! Servers of the simulated cloud with somebody inside: folders that play them, and programs that run there with nothing but
-//! the user data that the stack gave them.
+//! Servers of the simulated cloud with guests inside: folders that play them, and programs that run there with only the
+//! user data that the stack gave them.
 
 mod deployments;
 pub(crate) mod inside;

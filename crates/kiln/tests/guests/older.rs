@@ -1,7 +1,7 @@
 //! Servers in the older way: a script that calls cfn-init and cfn-signal.
 
 use super::inside::{Inside, comes_to, create, gone, output, user_data};
-use crate::cloud::world::World;
+use crate::cloud::kiln_process::KilnProcess;
 use serde_json::json;
 
 const OLDER: &str = concat!(
@@ -11,7 +11,7 @@ parameters:
   status: {type: string, default: '0'}
 resources:
 "#,
-    include_str!("../samples/network.yaml"),
+    include_str!("../../../../tests/samples/network.yaml"),
     r#"  handle: {type: AWS::CloudFormation::WaitConditionHandle}
   server:
     type: OS::Nova::Server
@@ -45,17 +45,19 @@ outputs:
 
 #[tokio::test]
 async fn a_script_configures_the_server_and_signals() {
-    let world = World::empty(&[]).await;
-    let before = world.objects().await;
+    let kiln = KilnProcess::empty(&[]).await;
+    let before = kiln.objects().await;
     for (status, state) in [("0", "CREATE_COMPLETE"), ("5", "CREATE_FAILED")] {
-        create(&world, "web", OLDER, &json!({ "status": status })).await;
+        create(&kiln, "web", OLDER, &json!({ "status": status })).await;
         let inside = Inside::installed();
-        inside.boot(&user_data(&world, "web", "server").await);
-        comes_to(&world, "web", state, &inside).await;
+        inside.boot(&user_data(&kiln, "web", "server").await);
+        comes_to(&kiln, "web", state, &inside).await;
         if status == "0" {
-            assert_eq!(output(&world, "web", "data").await, r#"{"me": "{\"debug\":true}"}"#);
-            assert!(inside.place.path().join("var/lib/heat-cfntools/provision-finished").exists());
+            assert_eq!(output(&kiln, "web", "data").await, r#"{"me": "{\"debug\":true}"}"#);
+            assert!(
+                inside.directory.path().join("var/lib/heat-cfntools/provision-finished").exists()
+            );
         }
-        gone(&world, "web", &before).await;
+        gone(&kiln, "web", &before).await;
     }
 }

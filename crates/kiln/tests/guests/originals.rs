@@ -3,12 +3,12 @@
 use super::deployments::{DEPLOYING, parameters};
 use super::inside::{Inside, change, comes_to, create, gone, output, user_data};
 use crate::clients::clients;
-use crate::cloud::world::World;
+use crate::cloud::kiln_process::KilnProcess;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where the tools are; nothing if the test is run by hand without them.
+/// The folder of the tools; `None` if the test is run by hand without them.
 fn tools() -> Option<PathBuf> {
     let tools = clients()?.with_file_name("guest-tools");
     assert!(tools.join("bin/os-collect-config").exists(), "dev/clients makes {}", tools.display());
@@ -19,23 +19,24 @@ fn tools() -> Option<PathBuf> {
 fn inside(tools: &Path) -> Inside {
     let inside = Inside::installed();
     let part = "usr/libexec/os-refresh-config/configure.d/20-os-apply-config";
-    std::fs::remove_file(inside.place.path().join(part)).expect("our part");
-    let root = inside.place.path().display().to_string();
+    std::fs::remove_file(inside.directory.path().join(part)).expect("our part");
+    let root = inside.directory.path().display().to_string();
     let templates = format!("{root}/usr/libexec/os-apply-config/templates");
     let script = format!(
         "#!/bin/sh\nexec {}/os-apply-config --templates {templates} --output {root} \
          --fallback-metadata {root}/var/lib/heat-cfntools/cfn-init-data\n",
         tools.display()
     );
-    inside.place.put(part, script.as_bytes());
-    let made = Command::new("chmod").args(["+x", part]).current_dir(inside.place.path()).status();
+    inside.directory.put(part, script.as_bytes());
+    let made =
+        Command::new("chmod").args(["+x", part]).current_dir(inside.directory.path()).status();
     assert!(made.expect("chmod").success());
     inside
 }
 
 /// Their collecting, told that the server is a folder.
 fn collecting(inside: &Inside, tools: &Path) -> Command {
-    let root = inside.place.path().display().to_string();
+    let root = inside.directory.path().display().to_string();
     let mut command = inside.command(&tools.join("os-collect-config"));
     let base = "/usr/libexec/os-refresh-config";
     command.env("PATH", format!("{}:{root}/usr/bin:/usr/bin:/bin", tools.display()));
@@ -54,20 +55,20 @@ fn collecting(inside: &Inside, tools: &Path) -> Command {
 
 async fn lives(transport: &str, signal: &str) {
     let Some(tools) = tools() else { return };
-    let world = World::empty(&[]).await;
-    let before = world.objects().await;
-    create(&world, "deploy", DEPLOYING, &parameters(transport, signal, json!({}))).await;
+    let kiln = KilnProcess::empty(&[]).await;
+    let before = kiln.objects().await;
+    create(&kiln, "deploy", DEPLOYING, &parameters(transport, signal, json!({}))).await;
     let mut inside = inside(&tools);
-    inside.boot(&user_data(&world, "deploy", "server").await);
+    inside.boot(&user_data(&kiln, "deploy", "server").await);
     let command = collecting(&inside, &tools);
     inside.start(command);
-    comes_to(&world, "deploy", "CREATE_COMPLETE", &inside).await;
-    assert_eq!(output(&world, "deploy", "result").await, "hello-done");
+    comes_to(&kiln, "deploy", "CREATE_COMPLETE", &inside).await;
+    assert_eq!(output(&kiln, "deploy", "result").await, "hello-done");
     let other = parameters(transport, signal, json!({ "word": "bye" }));
-    change(&world, "deploy", DEPLOYING, &other, &inside).await.expect("it ran again");
-    assert_eq!(output(&world, "deploy", "result").await, "bye-done");
+    change(&kiln, "deploy", DEPLOYING, &other, &inside).await.expect("it ran again");
+    assert_eq!(output(&kiln, "deploy", "result").await, "bye-done");
     drop(inside);
-    gone(&world, "deploy", &before).await;
+    gone(&kiln, "deploy", &before).await;
 }
 
 #[tokio::test]
@@ -109,7 +110,7 @@ outputs:
   data: {value: {get_attr: [wait, Data]}}
 "#;
 
-/// What the tools write has its place in the system: they get one of their own.
+/// The tools write to fixed paths of the system, so they get a root of their own.
 const ROOM: &str = r#"
 set -e
 for folder in /var/lib /var/cache /var/log; do mount -t tmpfs none $folder; done
@@ -132,15 +133,15 @@ async fn the_originals_of_the_older_tools_configure_and_signal() {
         eprintln!("skipped: boto 2 does not run on this Python");
         return;
     }
-    let world = World::empty(&[]).await;
-    let before = world.objects().await;
-    create(&world, "older", OLDER, &json!({})).await;
+    let kiln = KilnProcess::empty(&[]).await;
+    let before = kiln.objects().await;
+    create(&kiln, "older", OLDER, &json!({})).await;
     let mut known = Vec::new();
     // The address comes last of all: once it is there, so is the rest.
     for (name, variable) in [("url", "URL"), ("id", "KEY"), ("secret", "SECRET")] {
         let told = async {
             loop {
-                let value = output(&world, "older", name).await;
+                let value = output(&kiln, "older", name).await;
                 match value.as_str() {
                     Some(text)
                         if !text.is_empty() && (name != "url" || text.starts_with("http")) =>
@@ -154,7 +155,7 @@ async fn the_originals_of_the_older_tools_configure_and_signal() {
         let told = tokio::time::timeout(super::inside::PATIENCE, told).await.expect("an output");
         known.push((variable, told));
     }
-    let cfn = world.cloudformation().trim_end_matches('/').trim_end_matches("/v1").to_owned();
+    let cfn = kiln.cloudformation().trim_end_matches('/').trim_end_matches("/v1").to_owned();
     let mut command = Command::new("unshare");
     command.args(["-rm", "sh", "-c", ROOM]).envs(known).env("CFN", cfn);
     command.env("PATH", format!("{}:/usr/sbin:/usr/bin:/sbin:/bin", tools.display()));
@@ -163,7 +164,7 @@ async fn the_originals_of_the_older_tools_configure_and_signal() {
     assert!(ran.status.success(), "{out}\n{err}");
     assert!(out.contains(r#"{"AWS::CloudFormation::Init":"#), "{out}");
     let inside = Inside::installed();
-    comes_to(&world, "older", "CREATE_COMPLETE", &inside).await;
-    assert_eq!(output(&world, "older", "data").await, r#"{"me": "configured"}"#);
-    gone(&world, "older", &before).await;
+    comes_to(&kiln, "older", "CREATE_COMPLETE", &inside).await;
+    assert_eq!(output(&kiln, "older", "data").await, r#"{"me": "configured"}"#);
+    gone(&kiln, "older", &before).await;
 }

@@ -1,6 +1,6 @@
 //! Everything there is in a real OpenStack, service by service, as an administrator sees it.
 
-use crate::cloud::world::{Objects, Who, World};
+use crate::cloud::kiln_process::{KilnProcess, Objects, Who};
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ const COLLECTIONS: &[(&str, &str, &str, &str)] = &[
     ("volumev3", "/volumes?all_tenants=1", "volumes", "id"),
 ];
 
-impl World {
+impl KilnProcess {
     /// The ids of everything in the services of a real cloud.
     pub(crate) async fn books(&self) -> Objects {
         let mut objects = Objects::new();
@@ -53,7 +53,7 @@ impl World {
         objects
     }
 
-    /// Who uses something of a hypervisor.
+    /// The consumers of allocations on hypervisors.
     async fn allocations(&self) -> BTreeSet<String> {
         let mut users = BTreeSet::new();
         let kind = "placement";

@@ -1,9 +1,9 @@
 //! Requests that are signed with a key of a real identity service.
 
 use crate::clients::{clients, python};
-use crate::cloud::world::World;
+use crate::cloud::kiln_process::KilnProcess;
 
-/// What AWS's own tools are told when their signatures are good, wrong, old, or not of what was sent.
+/// The tests of AWS's own tools with signatures that are good, wrong, old, or not of the request that was sent.
 const TESTS: [&str; 6] = [
     "test_old_signatures_are_good",
     "test_a_signature_in_the_address_is_good",
@@ -15,10 +15,10 @@ const TESTS: [&str; 6] = [
 
 #[tokio::test(flavor = "multi_thread")]
 async fn signatures_are_judged_by_the_real_identity_service() {
-    let Some(world) = World::on_openstack().await else { return };
+    let Some(kiln) = KilnProcess::on_openstack().await else { return };
     let Some(clients) = clients() else { return };
-    let Some(real) = &world.real else { return };
-    let mut arguments = vec![real.clouds().into(), "demo".into(), world.cloudformation().into()];
+    let Some(real) = &kiln.real else { return };
+    let mut arguments = vec![real.clouds().into(), "demo".into(), kiln.cloudformation().into()];
     arguments.extend(TESTS.map(Into::into));
     python(&clients, "cloudformation.py", arguments);
 }

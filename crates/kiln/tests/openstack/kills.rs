@@ -1,15 +1,15 @@
 //! The real program with a real Neutron and a real Nova: killed, again and again, on the way up and on the way down.
 
+use crate::cloud::kiln_process::{KilnProcess, Objects, Who};
 use crate::cloud::life::{delete, expect, path};
-use crate::cloud::world::{Objects, Who, World};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 const STACK: &str = "killed";
 const KILLS: usize = 20;
-/// Whoever comes next need not wait long for what the killed one held; but a busy Nova takes half a minute for a
-/// request that was sent by somebody who is gone.
+/// The next process need not wait long for the leases of the killed one; but a busy Nova may carry out a request of the
+/// killed process half a minute later.
 const AGAIN: &[&str] = &["--lease", "2", "--quiet", "60"];
 
 /// Thirty resources: 6 of the network's ground, 8 ports, 8 servers, 4 floating addresses, 4 networks more.
@@ -45,11 +45,11 @@ resources:
 }
 
 /// Kills the program every few events, until it was killed often enough or the stack is at rest.
-async fn kill_often(world: &mut World, stack: &str, kills: &mut usize, until: usize) {
+async fn kill_often(kiln: &mut KilnProcess, stack: &str, kills: &mut usize, until: usize) {
     let mut next = 2;
     while *kills < until {
-        let Some(seen) = world.events_until(Who::Demo, stack, next).await else { return };
-        world.kill_and_start(AGAIN);
+        let Some(seen) = kiln.events_until(Who::Demo, stack, next).await else { return };
+        kiln.kill_and_start(AGAIN);
         *kills += 1;
         next = seen + 1 + *kills % 5;
     }
@@ -68,9 +68,9 @@ fn new_ids<'o>(before: &Objects, now: &'o Objects, name: &str) -> BTreeSet<&'o s
 }
 
 /// The books and the cloud say the same, object by object.
-async fn compare(world: &World, before: &Objects) {
-    let now = world.objects().await;
-    let reply = world.ask(Who::Demo, "GET", &format!("/stacks/{STACK}/resources"), None).await;
+async fn compare(kiln: &KilnProcess, before: &Objects) {
+    let now = kiln.objects().await;
+    let reply = kiln.ask(Who::Demo, "GET", &format!("/stacks/{STACK}/resources"), None).await;
     let resources = reply.body["resources"].as_array().expect("resources");
     assert_eq!(resources.len(), 30);
     let of = |kind: &str| -> BTreeSet<&str> {
@@ -88,7 +88,7 @@ async fn compare(world: &World, before: &Objects) {
     ] {
         assert_eq!(new_ids(before, &now, collection), of(kind), "{kind}");
     }
-    let ports = world.listed(Who::Demo, "network", "/v2.0/ports", "ports").await;
+    let ports = kiln.listed(Who::Demo, "network", "/v2.0/ports", "ports").await;
     let ours = ports.iter().filter(|it| it["device_owner"] == "compute:nova");
     let ours: BTreeSet<&str> = ours.filter_map(|it| it["id"].as_str()).collect();
     assert_eq!(ours, of("OS::Neutron::Port"));
@@ -99,24 +99,24 @@ async fn compare(world: &World, before: &Objects) {
 
 #[tokio::test]
 async fn nothing_is_lost_and_nothing_is_there_twice_in_neutron_and_nova() {
-    let Some(mut world) = World::on_openstack().await else { return };
-    world.kill_and_start(AGAIN);
-    let before = world.objects().await;
+    let Some(mut kiln) = KilnProcess::on_openstack().await else { return };
+    kiln.kill_and_start(AGAIN);
+    let before = kiln.objects().await;
     let body: Json = json!({ "stack_name": STACK, "template": template(), "timeout_mins": 30 });
-    expect(world.ask(Who::Demo, "POST", "/stacks", Some(body)).await, "create").expect("a stack");
-    let stack = path(&world, Who::Demo, STACK).await;
+    expect(kiln.ask(Who::Demo, "POST", "/stacks", Some(body)).await, "create").expect("a stack");
+    let stack = path(&kiln, Who::Demo, STACK).await;
     let mut kills = 0;
-    kill_often(&mut world, &stack, &mut kills, KILLS / 2).await;
-    let (status, reason) = world.rest(Who::Demo, STACK).await.expect("a stack");
+    kill_often(&mut kiln, &stack, &mut kills, KILLS / 2).await;
+    let (status, reason) = kiln.rest(Who::Demo, STACK).await.expect("a stack");
     assert_eq!(status, "CREATE_COMPLETE", "{reason}");
-    compare(&world, &before).await;
+    compare(&kiln, &before).await;
 
-    expect(world.ask(Who::Demo, "DELETE", &stack, None).await, "delete").expect("a deletion");
-    kill_often(&mut world, &stack, &mut kills, KILLS).await;
-    let ended = world.rest(Who::Demo, stack.trim_start_matches("/stacks/")).await;
+    expect(kiln.ask(Who::Demo, "DELETE", &stack, None).await, "delete").expect("a deletion");
+    kill_often(&mut kiln, &stack, &mut kills, KILLS).await;
+    let ended = kiln.rest(Who::Demo, stack.trim_start_matches("/stacks/")).await;
     assert!(ended.is_none_or(|(status, _)| status == "DELETE_COMPLETE"));
-    assert_eq!(delete(&world, Who::Demo, STACK).await, Ok(()));
-    assert_eq!(world.changed_since(&before).await, Vec::<String>::new());
+    assert_eq!(delete(&kiln, Who::Demo, STACK).await, Ok(()));
+    assert_eq!(kiln.changed_since(&before).await, Vec::<String>::new());
     assert_eq!(kills, KILLS);
     println!("killed {kills} times");
 }

@@ -1,7 +1,7 @@
 //! A real OpenStack, and a `kiln server` that uses it.
 
-use crate::cloud::world::World;
-use crate::place::Place;
+use crate::cloud::kiln_process::KilnProcess;
+use crate::test_directory::TestDirectory;
 use serde_json::Value as Json;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -16,7 +16,7 @@ pub(crate) struct Real {
 }
 
 impl Real {
-    /// The cloud that the surroundings name, when nobody else uses it.
+    /// The cloud that the environment names, once no other test uses it.
     fn found() -> Option<Real> {
         let Some(path) = std::env::var_os("KILN_OPENSTACK").map(PathBuf::from) else {
             println!("skipped: KILN_OPENSTACK names no cloud; `dev/test openstack` starts one");
@@ -35,7 +35,7 @@ impl Real {
         value.as_str().unwrap_or_else(|| panic!("KILN_OPENSTACK: cloud {cloud} has no {name}"))
     }
 
-    /// Where the identity service is, with its version.
+    /// The URL of the identity service, with its version.
     pub(crate) fn identity(&self) -> String {
         self.auth("kiln", "auth_url").to_owned()
     }
@@ -45,7 +45,7 @@ impl Real {
         &self.path
     }
 
-    /// Somebody's password.
+    /// The password of the user of a cloud.
     pub(crate) fn password(&self, cloud: &str) -> String {
         self.auth(cloud, "password").to_owned()
     }
@@ -65,20 +65,20 @@ impl Real {
     }
 }
 
-impl World {
+impl KilnProcess {
     /// A server with a real cloud, if there is one.
-    pub(crate) async fn on_openstack() -> Option<World> {
+    pub(crate) async fn on_openstack() -> Option<KilnProcess> {
         let real = Real::found()?;
-        let place = Place::with(&[("kiln.conf", &real.configuration())]);
-        let (process, addresses) = served(place.path(), &[]);
-        Some(World::with(process, addresses, real, place).await)
+        let directory = TestDirectory::with(&[("kiln.conf", &real.configuration())]);
+        let (process, addresses) = served(directory.path(), &[]);
+        Some(KilnProcess::with(process, addresses, real, directory).await)
     }
 
     /// Kills the server, with no chance to tidy up, and starts another where it was.
     pub(crate) fn kill_and_start(&mut self, arguments: &[&str]) {
         self.process.kill().expect("it is killed");
         self.process.wait().expect("it is gone");
-        let (process, [api, _]) = served(self.place.path(), arguments);
+        let (process, [api, _]) = served(self.directory.path(), arguments);
         self.process = process;
         self.orchestration = format!("{api}/v1");
     }

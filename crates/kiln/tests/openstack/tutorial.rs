@@ -1,7 +1,7 @@
 //! The tutorial's stack (`examples/tutorial.yaml`) on a real OpenStack, through its whole life.
 
+use crate::cloud::kiln_process::{KilnProcess, Who};
 use crate::cloud::life::{check, delete, ended, expect, path, update};
-use crate::cloud::world::{Who, World};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ const STACK: &str = "tutorial";
 const TEMPLATE: &str = include_str!("../../../../examples/tutorial.yaml");
 const SERVER: &str = include_str!("../../../../examples/tutorial-server.yaml");
 
-/// A port that cannot be: its address is on nobody's subnet.
+/// A port that cannot be created: its address is on no subnet.
 const IMPOSSIBLE: &str = "
   impossible:
     type: OS::Neutron::Port
@@ -32,9 +32,9 @@ fn request(template: &str, count: u64, flavor: &str) -> Json {
 }
 
 /// Name and flavor of each server of the user.
-async fn servers(world: &World) -> BTreeMap<String, String> {
-    let found = world.listed(Who::Demo, "compute", "/servers/detail", "servers").await;
-    let flavors = world.listed(Who::Demo, "compute", "/flavors", "flavors").await;
+async fn servers(kiln: &KilnProcess) -> BTreeMap<String, String> {
+    let found = kiln.listed(Who::Demo, "compute", "/servers/detail", "servers").await;
+    let flavors = kiln.listed(Who::Demo, "compute", "/flavors", "flavors").await;
     let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();
     let flavor = |id: &Json| flavors.iter().find(|it| it["id"] == *id).map(|it| text(&it["name"]));
     found
@@ -48,14 +48,14 @@ fn expected(count: u64, flavor: &str) -> BTreeMap<String, String> {
 }
 
 /// Whether every server can be reached from outside: the stack says where, and so does the network.
-async fn are_reachable(world: &World, count: usize) -> bool {
-    let stack = world.ask(Who::Demo, "GET", &path(world, Who::Demo, STACK).await, None).await;
+async fn are_reachable(kiln: &KilnProcess, count: usize) -> bool {
+    let stack = kiln.ask(Who::Demo, "GET", &path(kiln, Who::Demo, STACK).await, None).await;
     let outputs = stack.body["stack"]["outputs"].as_array().cloned().unwrap_or_default();
     let of = |name: &str| {
         let output = outputs.iter().find(|it| it["output_key"] == name);
         output.and_then(|it| it["output_value"].as_array().cloned()).unwrap_or_default()
     };
-    let addresses = world.listed(Who::Demo, "network", "/v2.0/floatingips", "floatingips").await;
+    let addresses = kiln.listed(Who::Demo, "network", "/v2.0/floatingips", "floatingips").await;
     let is_known = |(outside, inside): (&Json, &Json)| {
         addresses
             .iter()
@@ -70,39 +70,39 @@ async fn are_reachable(world: &World, count: usize) -> bool {
 
 #[tokio::test]
 async fn the_tutorial_lives_and_leaves_nothing_behind() {
-    let Some(world) = World::on_openstack().await else { return };
-    let before = world.objects().await;
-    let lived = live(&world).await;
-    let deleted = delete(&world, Who::Demo, STACK).await;
+    let Some(kiln) = KilnProcess::on_openstack().await else { return };
+    let before = kiln.objects().await;
+    let lived = live(&kiln).await;
+    let deleted = delete(&kiln, Who::Demo, STACK).await;
     assert_eq!((lived, deleted), (Ok(()), Ok(())));
-    assert_eq!(world.changed_since(&before).await, Vec::<String>::new());
+    assert_eq!(kiln.changed_since(&before).await, Vec::<String>::new());
 }
 
-async fn live(world: &World) -> Result<(), String> {
+async fn live(kiln: &KilnProcess) -> Result<(), String> {
     let mut body = request(TEMPLATE, 3, "m1.tiny");
     body["stack_name"] = STACK.into();
-    expect(world.ask(Who::Demo, "POST", "/stacks", Some(body)).await, "create")?;
-    ended(world, Who::Demo, STACK, "CREATE_COMPLETE").await?;
-    assert_eq!(servers(world).await, expected(3, "m1.tiny"));
-    assert!(are_reachable(world, 3).await);
+    expect(kiln.ask(Who::Demo, "POST", "/stacks", Some(body)).await, "create")?;
+    ended(kiln, Who::Demo, STACK, "CREATE_COMPLETE").await?;
+    assert_eq!(servers(kiln).await, expected(3, "m1.tiny"));
+    assert!(are_reachable(kiln, 3).await);
 
-    update(world, Who::Demo, STACK, &request(TEMPLATE, 4, "m1.small")).await?;
-    assert_eq!(servers(world).await, expected(4, "m1.small"));
-    assert!(are_reachable(world, 4).await);
+    update(kiln, Who::Demo, STACK, &request(TEMPLATE, 4, "m1.small")).await?;
+    assert_eq!(servers(kiln).await, expected(4, "m1.small"));
+    assert!(are_reachable(kiln, 4).await);
 
-    let before = world.objects().await;
+    let before = kiln.objects().await;
     let impossible = TEMPLATE.replace("\noutputs:\n", IMPOSSIBLE);
     let body = request(&impossible, 2, "m1.tiny");
-    let path = path(world, Who::Demo, STACK).await;
-    expect(world.ask(Who::Demo, "PUT", &path, Some(body)).await, "update")?;
-    let (status, reason) = world.rest(Who::Demo, STACK).await.expect("a stack");
+    let path = path(kiln, Who::Demo, STACK).await;
+    expect(kiln.ask(Who::Demo, "PUT", &path, Some(body)).await, "update")?;
+    let (status, reason) = kiln.rest(Who::Demo, STACK).await.expect("a stack");
     assert_eq!(status, "ROLLBACK_COMPLETE", "{reason}");
-    assert_eq!(servers(world).await, expected(4, "m1.small"));
-    assert!(are_reachable(world, 4).await);
-    let after = world.objects().await;
+    assert_eq!(servers(kiln).await, expected(4, "m1.small"));
+    assert!(are_reachable(kiln, 4).await);
+    let after = kiln.objects().await;
     assert_eq!(before["network.networks"], after["network.networks"]);
 
-    update(world, Who::Demo, STACK, &request(TEMPLATE, 1, "m1.small")).await?;
-    assert_eq!(servers(world).await, expected(1, "m1.small"));
-    check(world, Who::Demo, STACK).await
+    update(kiln, Who::Demo, STACK, &request(TEMPLATE, 1, "m1.small")).await?;
+    assert_eq!(servers(kiln).await, expected(1, "m1.small"));
+    check(kiln, Who::Demo, STACK).await
 }

@@ -2,14 +2,14 @@
 //!
 //! `KILN_RENEW=1` renews `docs/data/types-on-openstack.txt`; `KILN_CASE` narrows the cases down.
 
+use crate::cloud::kiln_process::KilnProcess;
 use crate::cloud::table::Table;
 use crate::cloud::types::{cases, name, run};
-use crate::cloud::world::World;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// What the names of cases for services that run begin with.
+/// The prefixes of the cases for services that run.
 const SERVICES: &[&str] =
     &["aws_ec2_", "cinder_", "glance_", "heat_", "keystone_", "neutron_", "nova_", "tutorial_"];
 
@@ -27,7 +27,7 @@ const ABSENT: &[(&str, &str)] = &[
 
 #[tokio::test]
 async fn every_type_whose_service_runs_lives_and_leaves_nothing_behind() {
-    let Some(world) = World::on_openstack().await else { return };
+    let Some(kiln) = KilnProcess::on_openstack().await else { return };
     let only = std::env::var_os("KILN_CASE").unwrap_or_default().to_string_lossy().into_owned();
     let table = RefCell::new(Table::new());
     let (mut count, mut wrong) = (0, Vec::new());
@@ -39,7 +39,7 @@ async fn every_type_whose_service_runs_lives_and_leaves_nothing_behind() {
             continue;
         }
         count += 1;
-        let ended = run(&world, &path, &table).await;
+        let ended = run(&kiln, &path, &table).await;
         println!("{name}: {}", ended.as_ref().map_or_else(String::as_str, |()| "good"));
         if ended.is_ok() && std::env::var_os("KILN_RENEW").is_some() {
             write(&table.borrow());
@@ -79,5 +79,5 @@ fn write(table: &Table) {
     std::fs::write(path, text).expect("the list is written");
 }
 
-/// What can be seen of a type, in the order of the list.
+/// The capabilities of a type that are tested, in the order of the list.
 const WORDS: [&str; 5] = ["create", "update", "check", "delete", "attributes"];

@@ -5,9 +5,10 @@ use crate::behaviour::OperationKind;
 use crate::declare::{Members, ResourceType, Value};
 use crate::guard::guarded;
 use kiln_cloud::{Call, CallError, Reply};
+use parking_lot::{Mutex, MutexGuard};
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{self, Poll, Waker};
 
 /// What an operation waits for.
@@ -173,8 +174,8 @@ impl RunningOperation {
         (turn, notes)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Shared> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock()
     }
 }
 

@@ -5,7 +5,7 @@ use super::cases::{CASES, Case};
 use super::cloud::Cloud;
 use crate::driving::{Drive, Seam};
 use crate::stack::members;
-use kiln_resources::behaviour::OperationKind;
+use kiln_resources::behaviour::{OperationKind, SnapshotRecord};
 use kiln_resources::constraints::offline;
 use kiln_resources::declare::{Members, ResourceType};
 use kiln_resources::registry::Registry;
@@ -116,6 +116,31 @@ fn lived(
     // What is gone is removed once more without a fuss.
     life.does(OperationKind::Delete, None);
     demands
+}
+
+/// Takes a snapshot of an object, interrupted anywhere: there is one copy, whose id is kept as `data` and which
+/// `property` names after a restore, and none once the snapshot is deleted.
+pub(super) fn check_snapshots(kind: &str, properties: &str, data: &str, property: &str) {
+    let began = || {
+        let mut life = Lifecycle::new(kind, properties);
+        life.does(OperationKind::Create, None);
+        life
+    };
+    let mut life = began();
+    life.does(OperationKind::Snapshot, None);
+    for seam in seams(life.drive.demands.len()) {
+        let mut life = began();
+        let before = life.cloud.population();
+        life.does(OperationKind::Snapshot, Some(seam));
+        assert_eq!(life.cloud.population(), before + 1, "{seam:?}");
+        let copy = life.drive.context.data.get(data).cloned().expect("a copy");
+        let mut properties = Members::new();
+        let saved = SnapshotRecord { physical_id: None, data: &life.drive.context.data };
+        life.kind.behaviour.restore.expect("as told")(&mut properties, &saved);
+        assert_eq!(properties.get(property), Some(&copy));
+        life.does(OperationKind::DeleteSnapshot, None);
+        assert_eq!(life.cloud.population(), before, "{seam:?}");
+    }
 }
 
 #[test]

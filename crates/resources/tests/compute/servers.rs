@@ -1,10 +1,10 @@
 //! What is special about servers.
 
-use super::lives::{Lifecycle, differing, kind, properties, seams};
+use super::lives::{Lifecycle, check_snapshots, differing, kind, properties, seams};
 use crate::driving::Seam;
 use crate::stack::{Stack, json, members, view};
 use kiln_cloud::{Method, Service};
-use kiln_resources::behaviour::{DefinitionChange, OperationKind, SnapshotRecord};
+use kiln_resources::behaviour::{DefinitionChange, OperationKind};
 use kiln_resources::declare::{Members, Value};
 use kiln_resources::op::{Demand, OpError};
 use kiln_template::print;
@@ -307,26 +307,8 @@ fn a_server_rests_and_wakes_wherever_it_was_interrupted() {
 
 #[test]
 fn a_server_is_copied_once_and_made_of_its_copy() {
-    let began = || {
-        let mut life = server(r#"{"flavor": "small", "image": "image-1"}"#);
-        life.does(OperationKind::Create, None);
-        life
-    };
-    let mut life = began();
-    life.does(OperationKind::Snapshot, None);
-    for seam in seams(life.drive.demands.len()) {
-        let mut life = began();
-        let before = life.cloud.population();
-        life.does(OperationKind::Snapshot, Some(seam));
-        assert_eq!(life.cloud.population(), before + 1, "{seam:?}");
-        let copy = life.drive.context.data.get("snapshot_image_id").cloned().expect("a copy");
-        let mut properties = Members::new();
-        let saved = SnapshotRecord { physical_id: None, data: &life.drive.context.data };
-        life.kind.behaviour.restore.expect("as told")(&mut properties, &saved);
-        assert_eq!(properties.get("image"), Some(&copy));
-        life.does(OperationKind::DeleteSnapshot, None);
-        assert_eq!(life.cloud.population(), before, "{seam:?}");
-    }
+    let properties = r#"{"flavor": "small", "image": "image-1"}"#;
+    check_snapshots(SERVER, properties, "snapshot_image_id", "image");
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! What is special about volumes.
 
-use super::lives::{Lifecycle, kind, seams};
+use super::lives::{Lifecycle, check_snapshots, kind, seams};
 use crate::driving::Seam;
 use crate::stack::{Stack, json, members, view};
 use kiln_cloud::Service;
-use kiln_resources::behaviour::{OperationKind, SnapshotRecord};
+use kiln_resources::behaviour::OperationKind;
 use kiln_resources::declare::{Members, Value};
 use serde_json::{Value as Json, json as body};
 
@@ -73,26 +73,7 @@ fn an_attached_volume_goes_back_to_its_server() {
 
 #[test]
 fn a_volume_is_backed_up_once_and_filled_from_its_backup() {
-    let began = || {
-        let mut life = Lifecycle::new(VOLUME, r#"{"size": 1}"#);
-        life.does(OperationKind::Create, None);
-        life
-    };
-    let mut life = began();
-    life.does(OperationKind::Snapshot, None);
-    for seam in seams(life.drive.demands.len()) {
-        let mut life = began();
-        let before = life.cloud.population();
-        life.does(OperationKind::Snapshot, Some(seam));
-        assert_eq!(life.cloud.population(), before + 1, "{seam:?}");
-        let backup = life.drive.context.data.get("backup_id").cloned().expect("a backup");
-        let mut properties = Members::new();
-        let saved = SnapshotRecord { physical_id: None, data: &life.drive.context.data };
-        life.kind.behaviour.restore.expect("as told")(&mut properties, &saved);
-        assert_eq!(properties.get("backup_id"), Some(&backup));
-        life.does(OperationKind::DeleteSnapshot, None);
-        assert_eq!(life.cloud.population(), before, "{seam:?}");
-    }
+    check_snapshots(VOLUME, r#"{"size": 1}"#, "backup_id", "backup_id");
 }
 
 #[test]

@@ -12,6 +12,17 @@ pub(super) fn current(base: &str, id: &str, path: &str, fields: Value) -> Value 
     version
 }
 
+/// Answers the discovery of a service whose only version is 1, with microversions from 1.1 to `newest`.
+pub(super) fn microversioned(
+    base: &str,
+    path: &[&str],
+    newest: &str,
+    root: impl FnOnce(&Value) -> Value,
+) -> Option<(u16, Value)> {
+    let range = json!({ "min_version": "1.1", "max_version": newest });
+    single(path, "v1", current(base, "v1", "v1/", range), root)
+}
+
 /// Answers the discovery of a service that has a single version: `root` is the document at its root.
 pub(super) fn single(
     path: &[&str],

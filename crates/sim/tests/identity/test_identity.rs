@@ -174,6 +174,25 @@ impl TestIdentity {
         id
     }
 
+    /// Grants the role `member` to a user or a group below `roles`, and revokes it.
+    #[track_caller]
+    pub fn check_grant(&self, roles: &str, holder: &str, scope: &str) {
+        let (admin, role) = (self.admin(), self.role("member"));
+        let path = format!("{roles}/{role}");
+        assert_eq!(self.get(roles, &admin).has(200).body["roles"], json!([]));
+        self.put(&path, &admin).has(204);
+        self.put(&path, &admin).has(204);
+        self.head(&path, &admin).has(204);
+        self.get(&path, &admin).has(204);
+        assert_eq!(self.get(roles, &admin).column("roles", "name"), ["member"]);
+        self.delete(&path, &admin).has(204);
+        let gone = format!(
+            "Could not find role assignment with role: {role}, user or group: {holder}, project, domain, or system: {scope}."
+        );
+        self.get(&path, &admin).says(404, &gone);
+        self.delete(&path, &admin).says(404, &gone);
+    }
+
     pub fn grant_path(&self, project: &str, user: &str, role: &str) -> String {
         let project = kiln_sim::identity::project_id(project);
         format!("/v3/projects/{project}/users/{user}/roles/{}", self.role(role))

@@ -1,7 +1,7 @@
 //! Commands in the queues of trees.
 
+use super::column::{body_column, column};
 use super::{NO_ID, NO_TIME};
-use crate::cipher::BodyKind;
 use crate::table::{Column, TableRow};
 use kiln_engine::ids::{CommandId, StackId};
 use kiln_engine::store::CommandRow;
@@ -16,37 +16,11 @@ impl TableRow for QueuedRow {
     const TABLE: &'static str = "commands";
     const KEY: &'static [&'static str] = &["id"];
     const COLUMNS: &'static [Column<QueuedRow>] = &[
-        Column::plain(
-            "id",
-            |row, to| to.id(row.command.id.0),
-            |row, from| from.id().map(|it| row.command.id = CommandId(it)),
-        ),
-        Column::plain(
-            "root",
-            |row, to| to.id(row.command.root.0),
-            |row, from| from.id().map(|it| row.command.root = StackId(it)),
-        ),
-        Column::plain(
-            "number",
-            |row, to| to.count(row.number),
-            |row, from| from.count().map(|it| row.number = it),
-        ),
-        Column::plain(
-            "time",
-            |row, to| to.time(row.command.time),
-            |row, from| from.time().map(|it| row.command.time = it),
-        ),
-        Column::sealed(
-            "body",
-            |row, cipher| {
-                cipher.seal(BodyKind::Command, row.command.id.0.as_bytes(), &row.command.body)
-            },
-            |row, cipher, sealed| {
-                row.command.body =
-                    cipher.open(BodyKind::Command, row.command.id.0.as_bytes(), sealed)?;
-                Ok(())
-            },
-        ),
+        column!("id", command.id),
+        column!("root", command.root),
+        column!(number),
+        column!("time", command.time),
+        body_column!(Command, command.body),
     ];
 
     fn blank() -> QueuedRow {

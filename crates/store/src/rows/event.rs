@@ -1,5 +1,6 @@
 //! Events.
 
+use super::column::{column, status_column};
 use super::{NO_ID, NO_STATE, NO_TIME};
 use crate::cipher::BodyKind;
 use crate::table::{Column, TableRow};
@@ -12,61 +13,17 @@ impl TableRow for EventRow {
     const KEY: &'static [&'static str] = &["id"];
     const IS_IMMUTABLE: bool = true;
     const COLUMNS: &'static [Column<EventRow>] = &[
-        Column::plain(
-            "id",
-            |row, to| to.id(row.id.0),
-            |row, from| from.id().map(|it| row.id = EventId(it)),
-        ),
-        Column::plain(
-            "stack",
-            |row, to| to.id(row.stack.0),
-            |row, from| from.id().map(|it| row.stack = StackId(it)),
-        ),
-        Column::plain(
-            "root",
-            |row, to| to.id(row.root.0),
-            |row, from| from.id().map(|it| row.root = StackId(it)),
-        ),
-        Column::plain(
-            "number",
-            |row, to| to.count(row.number),
-            |row, from| from.count().map(|it| row.number = it),
-        ),
-        Column::plain(
-            "time",
-            |row, to| to.time(row.time),
-            |row, from| from.time().map(|it| row.time = it),
-        ),
-        Column::plain(
-            "resource",
-            |row, to| to.text(&row.resource),
-            |row, from| from.text().map(|it| row.resource = it.into()),
-        ),
-        Column::plain(
-            "kind",
-            |row, to| to.text(&row.kind),
-            |row, from| from.text().map(|it| row.kind = it.into()),
-        ),
-        Column::plain(
-            "physical_id",
-            |row, to| to.text(&row.physical_id),
-            |row, from| from.text().map(|it| row.physical_id = it.into()),
-        ),
-        Column::plain(
-            "action",
-            |row, to| to.text(row.state.action.name()),
-            |row, from| super::action(from).map(|it| row.state.action = it),
-        ),
-        Column::plain(
-            "status",
-            |row, to| to.text(row.state.status.name()),
-            |row, from| super::status(row.state.action, from).map(|it| row.state.status = it),
-        ),
-        Column::plain(
-            "reason",
-            |row, to| to.text(&row.reason),
-            |row, from| from.text().map(|it| row.reason = it.into()),
-        ),
+        column!(id),
+        column!(stack),
+        column!(root),
+        column!(number),
+        column!(time),
+        column!(resource),
+        column!(kind),
+        column!(physical_id),
+        column!("action", state.action),
+        status_column!(),
+        column!(reason),
         // Most events have no body, and then there is nothing to hide.
         Column::sealed(
             "body",

@@ -1,6 +1,7 @@
 //! Recipes and the texts that they need.
 
 use super::NO_ID;
+use super::column::column;
 use crate::cipher::BodyKind;
 use crate::error::DbError;
 use crate::sql::Reader;
@@ -13,16 +14,8 @@ impl TableRow for RecipeRow {
     const TABLE: &'static str = "recipes";
     const KEY: &'static [&'static str] = &["id"];
     const COLUMNS: &'static [Column<RecipeRow>] = &[
-        Column::plain(
-            "id",
-            |row, to| to.id(row.id.0),
-            |row, from| from.id().map(|it| row.id = RecipeId(it)),
-        ),
-        Column::plain(
-            "root",
-            |row, to| to.id(row.root.0),
-            |row, from| from.id().map(|it| row.root = StackId(it)),
-        ),
+        column!(id),
+        column!(root),
         // The hashes of its texts are part of what is sealed: they would betray the texts.
         Column::sealed(
             "body",
@@ -75,10 +68,10 @@ fn split_recipe(body: &[u8]) -> Option<(Vec<Hash>, &[u8])> {
     Some((hashes.iter().copied().map(Hash).collect(), rest))
 }
 
-/// That a recipe needs a text.
+/// The need of a recipe for a text.
 pub(crate) struct NeedRow {
     pub(crate) recipe: RecipeId,
-    /// What the text is found by.
+    /// The key by which the text is found.
     pub(crate) content: [u8; 32],
 }
 
@@ -86,11 +79,7 @@ impl TableRow for NeedRow {
     const TABLE: &'static str = "needs";
     const KEY: &'static [&'static str] = &["recipe", "content"];
     const COLUMNS: &'static [Column<NeedRow>] = &[
-        Column::plain(
-            "recipe",
-            |row, to| to.id(row.recipe.0),
-            |row, from| from.id().map(|it| row.recipe = RecipeId(it)),
-        ),
+        column!(recipe),
         Column::plain(
             "content",
             |row, to| to.bytes(&row.content),

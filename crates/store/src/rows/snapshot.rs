@@ -1,7 +1,7 @@
 //! Snapshots.
 
+use super::column::{body_column, column, status_column};
 use super::{NO_ID, NO_STATE, NO_TIME};
-use crate::cipher::BodyKind;
 use crate::table::{Column, TableRow};
 use kiln_engine::ids::{SnapshotId, StackId};
 use kiln_engine::store::SnapshotRow;
@@ -11,59 +11,16 @@ impl TableRow for SnapshotRow {
     const TABLE: &'static str = "snapshots";
     const KEY: &'static [&'static str] = &["id"];
     const COLUMNS: &'static [Column<SnapshotRow>] = &[
-        Column::plain(
-            "id",
-            |row, to| to.id(row.id.0),
-            |row, from| from.id().map(|it| row.id = SnapshotId(it)),
-        ),
-        Column::plain(
-            "root",
-            |row, to| to.id(row.root.0),
-            |row, from| from.id().map(|it| row.root = StackId(it)),
-        ),
-        Column::plain(
-            "stack",
-            |row, to| to.id(row.stack.0),
-            |row, from| from.id().map(|it| row.stack = StackId(it)),
-        ),
-        Column::plain(
-            "project",
-            |row, to| to.text(&row.project),
-            |row, from| from.text().map(|it| row.project = it.into()),
-        ),
-        Column::plain(
-            "name",
-            |row, to| to.maybe_text(row.name.as_deref()),
-            |row, from| from.maybe_text().map(|it| row.name = it.map(Into::into)),
-        ),
-        Column::plain(
-            "action",
-            |row, to| to.text(row.state.action.name()),
-            |row, from| super::action(from).map(|it| row.state.action = it),
-        ),
-        Column::plain(
-            "status",
-            |row, to| to.text(row.state.status.name()),
-            |row, from| super::status(row.state.action, from).map(|it| row.state.status = it),
-        ),
-        Column::plain(
-            "reason",
-            |row, to| to.text(&row.reason),
-            |row, from| from.text().map(|it| row.reason = it.into()),
-        ),
-        Column::plain(
-            "created",
-            |row, to| to.time(row.created),
-            |row, from| from.time().map(|it| row.created = it),
-        ),
-        Column::sealed(
-            "body",
-            |row, cipher| cipher.seal(BodyKind::Snapshot, row.id.0.as_bytes(), &row.body),
-            |row, cipher, sealed| {
-                row.body = cipher.open(BodyKind::Snapshot, row.id.0.as_bytes(), sealed)?;
-                Ok(())
-            },
-        ),
+        column!(id),
+        column!(root),
+        column!(stack),
+        column!(project),
+        column!(name),
+        column!("action", state.action),
+        status_column!(),
+        column!(reason),
+        column!(created),
+        body_column!(Snapshot, body),
     ];
 
     fn blank() -> SnapshotRow {

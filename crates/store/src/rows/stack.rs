@@ -1,17 +1,18 @@
 //! Stacks and their tags.
 
+use super::column::{body_column, column, status_column};
 use super::{NO_ID, NO_STATE, NO_TIME};
-use crate::cipher::BodyKind;
 use crate::table::{Column, TableRow};
 use kiln_engine::ids::{RecipeId, StackId};
 use kiln_engine::store::StackRow;
 use kiln_engine::time::Time;
 use std::sync::Arc;
 
-/// What `updated` is for a stack that never was: less than any moment, so that it can be sorted.
+/// The value of `updated` for a stack that was never updated: less than any moment, so that it can be
+/// sorted.
 pub(crate) const NEVER_UPDATED: i64 = i64::MIN;
 
-/// What lists tell apart first: whether a stack is nested, and whether it is deleted.
+/// The class of a stack, by which lists select first: whether it is nested, and whether it is deleted.
 pub(crate) fn class(nested: bool, deleted: bool) -> i16 {
     i16::from(nested) + 2 * i16::from(deleted)
 }
@@ -20,56 +21,16 @@ impl TableRow for StackRow {
     const TABLE: &'static str = "stacks";
     const KEY: &'static [&'static str] = &["id"];
     const COLUMNS: &'static [Column<StackRow>] = &[
-        Column::plain(
-            "id",
-            |row, to| to.id(row.id.0),
-            |row, from| from.id().map(|it| row.id = StackId(it)),
-        ),
-        Column::plain(
-            "root",
-            |row, to| to.id(row.root.0),
-            |row, from| from.id().map(|it| row.root = StackId(it)),
-        ),
-        Column::plain(
-            "parent",
-            |row, to| to.maybe_id(row.parent.map(|it| it.0)),
-            |row, from| from.maybe_id().map(|it| row.parent = it.map(StackId)),
-        ),
-        Column::plain(
-            "project",
-            |row, to| to.text(&row.project),
-            |row, from| from.text().map(|it| row.project = it.into()),
-        ),
-        Column::plain(
-            "name",
-            |row, to| to.text(&row.name),
-            |row, from| from.text().map(|it| row.name = it.into()),
-        ),
-        Column::plain(
-            "user_name",
-            |row, to| to.text(&row.user_name),
-            |row, from| from.text().map(|it| row.user_name = it.into()),
-        ),
-        Column::plain(
-            "action",
-            |row, to| to.text(row.state.action.name()),
-            |row, from| super::action(from).map(|it| row.state.action = it),
-        ),
-        Column::plain(
-            "status",
-            |row, to| to.text(row.state.status.name()),
-            |row, from| super::status(row.state.action, from).map(|it| row.state.status = it),
-        ),
-        Column::plain(
-            "reason",
-            |row, to| to.text(&row.reason),
-            |row, from| from.text().map(|it| row.reason = it.into()),
-        ),
-        Column::plain(
-            "created",
-            |row, to| to.time(row.created),
-            |row, from| from.time().map(|it| row.created = it),
-        ),
+        column!(id),
+        column!(root),
+        column!(parent),
+        column!(project),
+        column!(name),
+        column!(user_name),
+        column!("action", state.action),
+        status_column!(),
+        column!(reason),
+        column!(created),
         Column::plain(
             "updated",
             |row, to| to.int(row.updated.map_or(NEVER_UPDATED, Time::micros)),
@@ -78,11 +39,7 @@ impl TableRow for StackRow {
                     .map(|it| row.updated = (it != NEVER_UPDATED).then(|| Time::from_micros(it)))
             },
         ),
-        Column::plain(
-            "deleted",
-            |row, to| to.maybe_time(row.deleted),
-            |row, from| from.maybe_int().map(|it| row.deleted = it.map(Time::from_micros)),
-        ),
+        column!(deleted),
         Column::plain(
             "class",
             |row, to| to.small(class(row.parent.is_some(), row.deleted.is_some())),
@@ -93,24 +50,9 @@ impl TableRow for StackRow {
             |row, to| to.text(&join_tags(&row.tags)),
             |row, from| from.text().map(|it| row.tags = split_tags(it)),
         ),
-        Column::plain(
-            "recipe",
-            |row, to| to.id(row.recipe.0),
-            |row, from| from.id().map(|it| row.recipe = RecipeId(it)),
-        ),
-        Column::plain(
-            "previous",
-            |row, to| to.maybe_id(row.previous.map(|it| it.0)),
-            |row, from| from.maybe_id().map(|it| row.previous = it.map(RecipeId)),
-        ),
-        Column::sealed(
-            "body",
-            |row, cipher| cipher.seal(BodyKind::Stack, row.id.0.as_bytes(), &row.body),
-            |row, cipher, sealed| {
-                row.body = cipher.open(BodyKind::Stack, row.id.0.as_bytes(), sealed)?;
-                Ok(())
-            },
-        ),
+        column!(recipe),
+        column!(previous),
+        body_column!(Stack, body),
     ];
 
     fn blank() -> StackRow {
@@ -151,18 +93,7 @@ pub(crate) struct TagRow {
 impl TableRow for TagRow {
     const TABLE: &'static str = "tags";
     const KEY: &'static [&'static str] = &["stack", "tag"];
-    const COLUMNS: &'static [Column<TagRow>] = &[
-        Column::plain(
-            "stack",
-            |row, to| to.id(row.stack.0),
-            |row, from| from.id().map(|it| row.stack = StackId(it)),
-        ),
-        Column::plain(
-            "tag",
-            |row, to| to.text(&row.tag),
-            |row, from| from.text().map(|it| row.tag = it.into()),
-        ),
-    ];
+    const COLUMNS: &'static [Column<TagRow>] = &[column!(stack), column!(tag)];
 
     fn blank() -> TagRow {
         TagRow { stack: StackId(NO_ID), tag: Arc::default() }

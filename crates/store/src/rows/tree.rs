@@ -1,5 +1,6 @@
 //! Trees.
 
+use super::column::column;
 use super::{NO_ID, NO_TIME};
 use crate::table::{Column, TableRow};
 use kiln_engine::ids::{EngineId, StackId};
@@ -36,56 +37,20 @@ impl TableRow for TreeRow {
     const TABLE: &'static str = "trees";
     const KEY: &'static [&'static str] = &["root"];
     const COLUMNS: &'static [Column<TreeRow>] = &[
-        Column::plain(
-            "root",
-            |row, to| to.id(row.root.0),
-            |row, from| from.id().map(|it| row.root = StackId(it)),
-        ),
-        Column::plain(
-            "project",
-            |row, to| to.text(&row.project),
-            |row, from| from.text().map(|it| row.project = it.into()),
-        ),
-        Column::plain(
-            "live_name",
-            |row, to| to.maybe_text(row.live_name.as_deref()),
-            |row, from| from.maybe_text().map(|it| row.live_name = it.map(Into::into)),
-        ),
-        Column::plain(
-            "engine",
-            |row, to| to.maybe_id(row.engine.map(|it| it.0)),
-            |row, from| from.maybe_id().map(|it| row.engine = it.map(EngineId)),
-        ),
+        column!(root),
+        column!(project),
+        column!(live_name),
+        column!(engine),
         Column::plain(
             "owned",
             |row, to| to.small(i16::from(row.engine.is_some())),
             |_, from| from.int().map(drop),
         ),
-        Column::plain(
-            "fence",
-            |row, to| to.count(row.fence),
-            |row, from| from.count().map(|it| row.fence = it),
-        ),
-        Column::plain(
-            "expires",
-            |row, to| to.time(row.expires),
-            |row, from| from.time().map(|it| row.expires = it),
-        ),
-        Column::plain(
-            "has_work",
-            |row, to| to.small(i16::from(row.has_work)),
-            |row, from| from.int().map(|it| row.has_work = it != 0),
-        ),
-        Column::plain(
-            "last_event",
-            |row, to| to.count(row.last_event),
-            |row, from| from.count().map(|it| row.last_event = it),
-        ),
-        Column::plain(
-            "last_command",
-            |row, to| to.count(row.last_command),
-            |row, from| from.count().map(|it| row.last_command = it),
-        ),
+        column!(fence),
+        column!(expires),
+        column!(has_work),
+        column!(last_event),
+        column!(last_command),
     ];
 
     fn blank() -> TreeRow {

@@ -1,7 +1,7 @@
 //! A disk without room: SQLite's own bound stands in for it, and refuses with the same code.
 
 use super::keys::execute;
-use crate::world::{Place, World};
+use crate::test_store::{TestDatabase, TestStore};
 use kiln_cloud::{Call, CallError, Credential, Reply, Transport};
 use kiln_engine::blueprint::{Recipe, Source};
 use kiln_engine::config::Config;
@@ -28,7 +28,7 @@ impl Transport for Nowhere {
 }
 
 /// A stack with so many resources, and a template that is longer by some bytes.
-fn new_stack(world: &World, name: &str, resources: usize, longer_by: usize) -> NewStack {
+fn new_stack(test: &TestStore, name: &str, resources: usize, longer_by: usize) -> NewStack {
     let padding = format!("# {}\n", "x".repeat(longer_by));
     let mut template = String::from("heat_template_version: 2021-04-16\nresources:\n");
     for number in 0..resources {
@@ -37,11 +37,11 @@ fn new_stack(world: &World, name: &str, resources: usize, longer_by: usize) -> N
     template.push_str(&padding);
     let template = Source::Text(template.into());
     NewStack {
-        id: StackId(world.id()),
+        id: StackId(test.id()),
         name: name.into(),
         project: "p".into(),
         user_name: "u".into(),
-        recipe: Arc::new(Recipe { template, ..Recipe::nothing(RecipeId(world.id())) }),
+        recipe: Arc::new(Recipe { template, ..Recipe::nothing(RecipeId(test.id())) }),
         settings: Settings::default(),
         adopted: None,
         request: None,
@@ -59,25 +59,24 @@ async fn until(store: &dyn Store, id: StackId, action: Action) {
     }
 }
 
-pub(crate) async fn a_full_disk_delays_and_loses_nothing(place: Place) {
-    if !place.url.starts_with("sqlite") {
+pub(crate) async fn a_full_disk_delays_and_loses_nothing(database: TestDatabase) {
+    if !database.url.starts_with("sqlite") {
         return;
     }
-    let store = Arc::new(place.open().await);
-    let world = World::new(store.clone(), store.clone());
+    let store = Arc::new(database.open().await);
+    let test = TestStore::new(store.clone(), store.clone());
     let config = Arc::new(Config::default());
     let engine = Engine::start(config, store.clone(), Arc::new(Nowhere), Pace::default());
-    let pages = execute(&place, "SELECT page_count FROM pragma_page_count").await;
+    let pages = execute(&database, "SELECT page_count FROM pragma_page_count").await;
     let used = u64::try_from(pages[0].get::<i64, _>(0)).unwrap() * PAGE;
     // Room for the stack itself, and not for what becomes of it.
     store.limit_size(Some(used + 30 * PAGE)).await.unwrap();
-    let new = new_stack(&world, "first", 900, 0);
+    let new = new_stack(&test, "first", 900, 0);
     let first = new.id;
     engine.create(new).await.unwrap();
     let refused = loop {
         // It eats up what is left, if the engine does not.
-        if let Err(error) =
-            engine.create(new_stack(&world, &world.id().to_string(), 1, 50_000)).await
+        if let Err(error) = engine.create(new_stack(&test, &test.id().to_string(), 1, 50_000)).await
         {
             break error.to_string();
         }

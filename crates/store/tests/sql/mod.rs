@@ -5,9 +5,9 @@ mod keys;
 mod start;
 
 use crate::suite::{Case, cases};
-use crate::world::Place;
+use crate::test_store::TestDatabase;
 
-pub(crate) const CASES: &[(&str, Case<Place>)] = cases! {
+pub(crate) const CASES: &[(&str, Case<TestDatabase>)] = cases! {
     keys {
         bodies_are_encrypted,
         a_body_cannot_stand_in_for_another,

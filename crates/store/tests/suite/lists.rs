@@ -1,6 +1,6 @@
 //! Pages of stacks and events.
 
-use crate::world::{COMPLETE, LONG, World, at, batch, scatter};
+use crate::test_store::{COMPLETE, LONG, TestStore, at, batch, scatter};
 use kiln_engine::state::{Action, State, Status};
 use kiln_engine::store::{
     Batch, EventField, EventQuery, StackField, StackQuery, StackRow, StackSort, TagQuery,
@@ -9,21 +9,21 @@ use kiln_engine::time::Time;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub(crate) async fn pages_hold_each_stack_once(world: World) {
+pub(crate) async fn pages_hold_each_stack_once(test: TestStore) {
     const STACKS: usize = 1000;
     let statuses = [Status::Complete, Status::Failed, Status::InProgress];
-    let (root, lease) = world.owned("p", "root").await;
+    let (root, lease) = test.owned("p", "root").await;
     let mut stacks = vec![];
     for number in 1..STACKS as u64 {
         let random = scatter(number);
-        let mut stack = world.nested(&root, &format!("n{}é", random % 300));
+        let mut stack = test.nested(&root, &format!("n{}é", random % 300));
         stack.state = State::new(Action::Create, statuses[(random >> 8) as usize % 3]);
         stack.created = Time::from_micros((random >> 16) as i64 % 50);
         stack.updated =
             random.is_multiple_of(2).then(|| Time::from_micros((random >> 24) as i64 % 40 - 20));
         stacks.push(stack);
     }
-    world.write(Batch { stacks, ..batch(lease) }).await;
+    test.write(Batch { stacks, ..batch(lease) }).await;
     use StackSort::{Created, Name, Status as ByStatus, Updated};
     let sorts: [&[StackSort]; 7] = [
         &[],
@@ -45,7 +45,7 @@ pub(crate) async fn pages_hold_each_stack_once(world: World) {
         };
         let mut all: Vec<StackRow> = Vec::new();
         loop {
-            let page = world.store.stacks(&query).await.unwrap();
+            let page = test.store.stacks(&query).await.unwrap();
             let Some(last) = page.last() else { break };
             query.marker = Some(last.id);
             all.extend(page);
@@ -67,7 +67,7 @@ pub(crate) async fn pages_hold_each_stack_once(world: World) {
             keys.reverse();
         }
         assert!(keys.is_sorted(), "{sort:?}");
-        assert_eq!(world.store.count_stacks(&query).await.unwrap(), STACKS as u64);
+        assert_eq!(test.store.count_stacks(&query).await.unwrap(), STACKS as u64);
     }
 }
 
@@ -76,18 +76,18 @@ fn order(time: Option<Time>) -> String {
     time.map_or_else(String::new, |time| format!("{:020}", time.micros() + 1_000_000_000_000))
 }
 
-pub(crate) async fn stacks_are_filtered(world: World) {
+pub(crate) async fn stacks_are_filtered(test: TestStore) {
     let mut ids = Vec::new();
     for (number, (project, name)) in
         [("p", "a"), ("p", "b"), ("q", "a"), ("p", "c")].into_iter().enumerate()
     {
-        let mut tree = world.tree(project, name);
+        let mut tree = test.tree(project, name);
         tree.stack.created = at(number as i64);
         tree.stack.user_name = if name == "a" { "ann" } else { "bob" }.into();
         tree.stack.state = if name == "c" { COMPLETE } else { tree.stack.state };
         tree.stack.reason = format!("reason of {name}").into();
         ids.push(tree.stack.id);
-        world.store.create_tree(tree).await.unwrap();
+        test.store.create_tree(tree).await.unwrap();
     }
     let filtered = |filters: &[(StackField, &[&str])]| {
         let value = |values: &[&str]| values.iter().map(|value| Arc::from(*value)).collect();
@@ -110,19 +110,19 @@ pub(crate) async fn stacks_are_filtered(world: World) {
         (&[(Id, &[])], &[]),
         (&[(Parent, &[&ids[1].to_string()])], &[]),
     ] {
-        assert_eq!(world.names(&filtered(filters)).await, expected, "{filters:?}");
+        assert_eq!(test.names(&filtered(filters)).await, expected, "{filters:?}");
     }
     let query = StackQuery { project: Some("p".into()), ..filtered(&[]) };
-    assert_eq!(world.names(&query).await, ["a", "b", "c"]);
-    assert_eq!(world.store.count_stacks(&query).await.unwrap(), 3);
+    assert_eq!(test.names(&query).await, ["a", "b", "c"]);
+    assert_eq!(test.store.count_stacks(&query).await.unwrap(), 3);
     // A marker that is not in the list still has a place; one that is nowhere has none.
     let query = StackQuery { marker: Some(ids[2]), ..query };
-    assert_eq!(world.names(&query).await, ["c"]);
-    let marker = Some(kiln_engine::ids::StackId(world.id()));
-    assert_eq!(world.names(&StackQuery { marker, ..query }).await, ["a", "b", "c"]);
+    assert_eq!(test.names(&query).await, ["c"]);
+    let marker = Some(kiln_engine::ids::StackId(test.id()));
+    assert_eq!(test.names(&StackQuery { marker, ..query }).await, ["a", "b", "c"]);
 }
 
-pub(crate) async fn stacks_are_found_by_tags(world: World) {
+pub(crate) async fn stacks_are_found_by_tags(test: TestStore) {
     for (name, tags) in [
         ("none", &[][..]),
         ("x", &["x"]),
@@ -130,9 +130,9 @@ pub(crate) async fn stacks_are_found_by_tags(world: World) {
         ("yz", &["y", "z"]),
         ("X", &["X", "x "]),
     ] {
-        let mut tree = world.tree("p", name);
+        let mut tree = test.tree("p", name);
         tree.stack.tags = tags.iter().map(|tag| Arc::from(*tag)).collect();
-        world.store.create_tree(tree).await.unwrap();
+        test.store.create_tree(tree).await.unwrap();
     }
     let list = |tags: &[&str]| tags.iter().map(|tag| Arc::from(*tag)).collect();
     type Tags = &'static [&'static str];
@@ -150,19 +150,19 @@ pub(crate) async fn stacks_are_found_by_tags(world: World) {
             TagQuery { all: list(all), any: list(any), not_all: list(not_all), none: list(none) };
         let sort = vec![StackSort::Name];
         let query = StackQuery { tags, sort, ..StackQuery::default() };
-        assert_eq!(world.names(&query).await, expected, "{:?}", query.tags);
-        assert_eq!(world.store.count_stacks(&query).await.unwrap(), expected.len() as u64);
+        assert_eq!(test.names(&query).await, expected, "{:?}", query.tags);
+        assert_eq!(test.store.count_stacks(&query).await.unwrap(), expected.len() as u64);
     }
 }
 
-pub(crate) async fn nested_and_deleted_stacks_are_listed_if_asked_for(world: World) {
-    let (root, lease) = world.owned("p", "root").await;
-    let (dead, dead_lease) = world.owned("p", "dead").await;
-    let child = world.nested(&root, "child");
-    let grandchild = world.nested(&child, "grandchild");
-    let gone = StackRow { deleted: Some(at(5)), ..world.nested(&root, "gone") };
-    world.write(Batch { stacks: vec![child.clone(), grandchild, gone], ..batch(lease) }).await;
-    world.delete(&dead, dead_lease, at(6)).await;
+pub(crate) async fn nested_and_deleted_stacks_are_listed_if_asked_for(test: TestStore) {
+    let (root, lease) = test.owned("p", "root").await;
+    let (dead, dead_lease) = test.owned("p", "dead").await;
+    let child = test.nested(&root, "child");
+    let grandchild = test.nested(&child, "grandchild");
+    let gone = StackRow { deleted: Some(at(5)), ..test.nested(&root, "gone") };
+    test.write(Batch { stacks: vec![child.clone(), grandchild, gone], ..batch(lease) }).await;
+    test.delete(&dead, dead_lease, at(6)).await;
     let all = ["child", "dead", "gone", "grandchild", "root"];
     for (nested, deleted, parent, expected) in [
         (false, false, None, &["root"][..]),
@@ -175,26 +175,26 @@ pub(crate) async fn nested_and_deleted_stacks_are_listed_if_asked_for(world: Wor
     ] {
         let sort = vec![StackSort::Name];
         let query = StackQuery { nested, deleted, parent, sort, ..StackQuery::default() };
-        assert_eq!(world.names(&query).await, expected);
+        assert_eq!(test.names(&query).await, expected);
     }
-    let deleted = world.store.stack(dead.id).await.unwrap().unwrap();
+    let deleted = test.store.stack(dead.id).await.unwrap().unwrap();
     assert_eq!(deleted.deleted, Some(at(6)));
-    let tree = world.store.load_tree(dead.id).await.unwrap().unwrap();
+    let tree = test.store.load_tree(dead.id).await.unwrap().unwrap();
     assert_eq!(tree.stacks, [deleted]);
 }
 
-pub(crate) async fn events_are_paged_and_filtered(world: World) {
-    let (root, lease) = world.owned("p", "root").await;
-    let child = world.nested(&root, "child");
+pub(crate) async fn events_are_paged_and_filtered(test: TestStore) {
+    let (root, lease) = test.owned("p", "root").await;
+    let child = test.nested(&root, "child");
     let mut events: Vec<_> = (1..=50)
-        .map(|number| world.event(if number % 5 == 0 { &child } else { &root }, number))
+        .map(|number| test.event(if number % 5 == 0 { &child } else { &root }, number))
         .collect();
     events[3].state = COMPLETE;
     events[4].kind = "OS::Nova::Server".into();
     let written = Batch { stacks: vec![child.clone()], events: events.clone(), ..batch(lease) };
-    world.write(written).await;
+    test.write(written).await;
     let numbers = async |query: &EventQuery| -> Vec<u64> {
-        let events = world.store.events(query).await.unwrap();
+        let events = test.store.events(query).await.unwrap();
         events.iter().map(|event| event.number).collect()
     };
     let everything = EventQuery {
@@ -209,7 +209,7 @@ pub(crate) async fn events_are_paged_and_filtered(world: World) {
         let mut query = EventQuery { descending, limit: Some(7), ..everything.clone() };
         let mut seen = Vec::new();
         loop {
-            let page = world.store.events(&query).await.unwrap();
+            let page = test.store.events(&query).await.unwrap();
             let Some(last) = page.last() else { break };
             query.marker = Some(last.id);
             seen.extend(page);
@@ -224,7 +224,7 @@ pub(crate) async fn events_are_paged_and_filtered(world: World) {
     // The marker of another stack still has a place.
     let behind = EventQuery { marker: Some(events[41].id), ..of_child.clone() };
     assert_eq!(numbers(&behind).await, [45, 50]);
-    let marker = Some(kiln_engine::ids::EventId(world.id()));
+    let marker = Some(kiln_engine::ids::EventId(test.id()));
     assert_eq!(numbers(&EventQuery { marker, ..of_child }).await.len(), 10);
     let nobody = EventQuery { stacks: Vec::new(), ..everything.clone() };
     assert_eq!(numbers(&nobody).await, Vec::<u64>::new());
@@ -243,15 +243,15 @@ pub(crate) async fn events_are_paged_and_filtered(world: World) {
     }
 }
 
-pub(crate) async fn events_of_many_stacks_are_merged(world: World) {
-    let (root, lease) = world.owned("p", "root").await;
+pub(crate) async fn events_of_many_stacks_are_merged(test: TestStore) {
+    let (root, lease) = test.owned("p", "root").await;
     let stacks: Vec<_> =
-        (0..1100).map(|number| world.nested(&root, &format!("n{number}"))).collect();
+        (0..1100).map(|number| test.nested(&root, &format!("n{number}"))).collect();
     let events: Vec<_> = (0..1100_u64)
-        .map(|number| world.event(&stacks[(number * 7 % 1100) as usize], number))
+        .map(|number| test.event(&stacks[(number * 7 % 1100) as usize], number))
         .collect();
     let ids = stacks.iter().map(|stack| stack.id).collect();
-    world.write(Batch { stacks, events: events.clone(), ..batch(lease) }).await;
+    test.write(Batch { stacks, events: events.clone(), ..batch(lease) }).await;
     let query = EventQuery {
         stacks: ids,
         filters: Vec::new(),
@@ -259,8 +259,8 @@ pub(crate) async fn events_of_many_stacks_are_merged(world: World) {
         marker: Some(events[600].id),
         limit: Some(100),
     };
-    let page = world.store.events(&query).await.unwrap();
+    let page = test.store.events(&query).await.unwrap();
     let numbers: Vec<u64> = page.iter().map(|event| event.number).collect();
     assert_eq!(numbers, (500..600).rev().collect::<Vec<_>>());
-    assert_eq!(world.store.renew(lease.engine, LONG).await.unwrap().len(), 1);
+    assert_eq!(test.store.renew(lease.engine, LONG).await.unwrap().len(), 1);
 }

@@ -9,7 +9,7 @@ mod objects;
 mod snapshots;
 mod twin;
 
-use crate::world::World;
+use crate::test_store::TestStore;
 use std::pin::Pin;
 
 /// A case: it gets a world of its own and panics if it does not like it.
@@ -18,12 +18,12 @@ pub(crate) type Case<W> = fn(W) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 /// A table of cases from async functions.
 macro_rules! cases {
     ($($module:ident { $($name:ident),* $(,)? })*) => {
-        &[$($((stringify!($name), |world| Box::pin($module::$name(world)))),*),*]
+        &[$($((stringify!($name), |test| Box::pin($module::$name(test)))),*),*]
     };
 }
 pub(crate) use cases;
 
-pub(crate) const CASES: &[(&str, Case<World>)] = cases! {
+pub(crate) const CASES: &[(&str, Case<TestStore>)] = cases! {
     leases {
         a_tree_with_work_is_claimed_once,
         claims_take_the_longest_unattended_first,

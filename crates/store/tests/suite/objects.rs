@@ -1,6 +1,6 @@
 //! What is kept beside stacks.
 
-use crate::world::World;
+use crate::test_store::TestStore;
 use kiln_engine::objects::{ObjectKind, ObjectQuery, ObjectRow};
 use kiln_engine::time::Time;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ fn object(kind: ObjectKind, number: u128, project: &str) -> ObjectRow {
     }
 }
 
-pub(crate) async fn an_object_is_added_once_and_old_ones_are_dropped(world: World) {
+pub(crate) async fn an_object_is_added_once_and_old_ones_are_dropped(test: TestStore) {
     let spent = |number: u128| ObjectRow {
         created: Time::from_micros(number as i64),
         ..object(ObjectKind::UsedSignatures, number, "")
@@ -27,7 +27,7 @@ pub(crate) async fn an_object_is_added_once_and_old_ones_are_dropped(world: Worl
     for number in [3, 1, 2, 4] {
         // Several who add the same at once, from two processes.
         let adding: [_; 4] = std::array::from_fn(|at| {
-            let store = if at % 2 == 0 { world.store.clone() } else { world.other.clone() };
+            let store = if at % 2 == 0 { test.store.clone() } else { test.other.clone() };
             tokio::spawn(async move { store.add_object(spent(number)).await })
         });
         let mut added = 0;
@@ -36,7 +36,7 @@ pub(crate) async fn an_object_is_added_once_and_old_ones_are_dropped(world: Worl
         }
         assert_eq!(added, 1, "{number}");
     }
-    let store = &world.store;
+    let store = &test.store;
     store.put_object(object(ObjectKind::Config, 100, "p")).await.unwrap();
     let drop = async |before, limit| {
         let before = Time::from_micros(before);
@@ -50,8 +50,8 @@ pub(crate) async fn an_object_is_added_once_and_old_ones_are_dropped(world: Worl
     assert_eq!(store.count_objects(&ObjectQuery::new(ObjectKind::Config)).await.unwrap(), 1);
 }
 
-pub(crate) async fn objects_are_kept_listed_and_dropped(world: World) {
-    let store = &world.store;
+pub(crate) async fn objects_are_kept_listed_and_dropped(test: TestStore) {
+    let store = &test.store;
     for number in 0..20 {
         let project = if number < 10 { "p" } else { "q" };
         store.put_object(object(ObjectKind::Config, number, project)).await.unwrap();
@@ -59,7 +59,7 @@ pub(crate) async fn objects_are_kept_listed_and_dropped(world: World) {
     let deployment = object(ObjectKind::Deployment, 100, "p");
     store.put_object(deployment.clone()).await.unwrap();
 
-    let found = world.other.object(ObjectKind::Deployment, deployment.id).await.unwrap();
+    let found = test.other.object(ObjectKind::Deployment, deployment.id).await.unwrap();
     assert_eq!(found, Some(deployment.clone()));
     assert_eq!(store.object(ObjectKind::Config, deployment.id).await.unwrap(), None);
 

@@ -1,6 +1,6 @@
 //! The store in memory is the other's twin: whatever is done to both, they answer alike.
 
-use crate::world::{World, at, batch, scatter, text};
+use crate::test_store::{TestStore, at, batch, scatter, text};
 use kiln_engine::ids::{EngineId, StackId};
 use kiln_engine::memory::MemoryStore;
 use kiln_engine::state::{Action, State, Status};
@@ -29,8 +29,8 @@ impl Dice {
 
 /// The same call to both, answers compared. The arguments are evaluated twice.
 macro_rules! same {
-    ($world:expr, $twin:expr, $step:expr, $method:ident ( $($argument:expr),* )) => {{
-        let ours = $world.store.$method($($argument),*).await.map_err(|error| error.to_string());
+    ($test:expr, $twin:expr, $step:expr, $method:ident ( $($argument:expr),* )) => {{
+        let ours = $test.store.$method($($argument),*).await.map_err(|error| error.to_string());
         let theirs = $twin.$method($($argument),*).await.map_err(|error| error.to_string());
         let same = format!("{ours:?}") == format!("{theirs:?}");
         assert!(same, "step {}: {}\n  {ours:?}\n  {theirs:?}", $step, stringify!($method));
@@ -45,37 +45,37 @@ struct Known {
     numbers: u64,
 }
 
-pub(crate) async fn behaves_like_the_store_in_memory(world: World) {
+pub(crate) async fn behaves_like_the_store_in_memory(test: TestStore) {
     let twin = MemoryStore::new();
     let mut dice = Dice(7);
-    let engines = vec![world.engine(), world.engine(), world.engine()];
+    let engines = vec![test.engine(), test.engine(), test.engine()];
     let mut known = Known { engines, stacks: Vec::new(), leases: Vec::new(), numbers: 0 };
     for step in 0..250_i64 {
         let now = at(step);
-        act(&world, &twin, &mut dice, &mut known, step).await;
-        look(&world, &twin, &mut dice, &known, step).await;
+        act(&test, &twin, &mut dice, &mut known, step).await;
+        look(&test, &twin, &mut dice, &known, step).await;
         if step % 40 == 39 {
             let limit = dice.below(9) as u64;
-            _ = same!(world, twin, step, prune_events(5, limit));
+            _ = same!(test, twin, step, prune_events(5, limit));
             let project = dice.chance().then_some("p1");
-            _ = same!(world, twin, step, purge(now, project, 2));
+            _ = same!(test, twin, step, purge(now, project, 2));
         }
     }
 }
 
-async fn act(world: &World, twin: &dyn Store, dice: &mut Dice, known: &mut Known, step: i64) {
+async fn act(test: &TestStore, twin: &dyn Store, dice: &mut Dice, known: &mut Known, step: i64) {
     let now = at(step);
     let engine = *dice.one_of(&known.engines);
     match dice.below(8) {
         0 => {
             let project = *dice.one_of(&["p1", "p2"]);
-            let mut tree = world.tree(project, ["a", "b", "c", "d"][dice.below(4)]);
+            let mut tree = test.tree(project, ["a", "b", "c", "d"][dice.below(4)]);
             tree.stack.created = now;
             tree.owner = dice.chance().then(|| (engine, at(step + 20)));
             tree.contents = vec![text(["x", "y", "z"][dice.below(3)])];
             tree.recipe.contents = vec![tree.contents[0].hash];
             let (stack, owner) = (tree.stack.clone(), tree.owner);
-            if same!(world, twin, step, create_tree(tree.clone())).is_ok() {
+            if same!(test, twin, step, create_tree(tree.clone())).is_ok() {
                 let lease = owner.map(|(engine, until)| (stack.id, engine, until));
                 known.leases.extend(lease.map(|(root, engine, until)| Lease {
                     root,
@@ -88,27 +88,27 @@ async fn act(world: &World, twin: &dyn Store, dice: &mut Dice, known: &mut Known
         }
         1 => {
             let limit = dice.below(3);
-            let taken = same!(world, twin, step, claim(engine, now, at(step + 15), limit));
+            let taken = same!(test, twin, step, claim(engine, now, at(step + 15), limit));
             known.leases.extend(taken.unwrap());
         }
         2 if !known.stacks.is_empty() => {
             let root = dice.one_of(&known.stacks).root;
-            let taken = same!(world, twin, step, claim_tree(engine, root, now, at(step + 10)));
+            let taken = same!(test, twin, step, claim_tree(engine, root, now, at(step + 10)));
             known.leases.extend(taken.unwrap());
         }
-        3 => _ = same!(world, twin, step, renew(engine, at(step + 12))),
+        3 => _ = same!(test, twin, step, renew(engine, at(step + 12))),
         4 if !known.leases.is_empty() && dice.chance() => {
             let lease = *dice.one_of(&known.leases);
-            _ = same!(world, twin, step, release(lease));
+            _ = same!(test, twin, step, release(lease));
         }
         5 if !known.stacks.is_empty() => {
-            let mut command = world.command(dice.one_of(&known.stacks).root);
+            let mut command = test.command(dice.one_of(&known.stacks).root);
             command.time = now;
-            _ = same!(world, twin, step, submit(command.clone()));
+            _ = same!(test, twin, step, submit(command.clone()));
         }
         _ if !known.leases.is_empty() => {
-            let batches = [make_batch(world, twin, dice, known, step).await];
-            let written = same!(world, twin, step, commit(&batches)).unwrap();
+            let batches = [make_batch(test, twin, dice, known, step).await];
+            let written = same!(test, twin, step, commit(&batches)).unwrap();
             if written == [true] {
                 known.stacks.extend(batches[0].stacks.iter().cloned());
             }
@@ -118,7 +118,7 @@ async fn act(world: &World, twin: &dyn Store, dice: &mut Dice, known: &mut Known
 }
 
 async fn make_batch(
-    world: &World,
+    test: &TestStore,
     twin: &dyn Store,
     dice: &mut Dice,
     known: &mut Known,
@@ -135,12 +135,12 @@ async fn make_batch(
     stack.tags = ["x", "y", "z"].into_iter().filter(|_| dice.chance()).map(Arc::from).collect();
     stack.deleted = (dice.below(4) == 0).then(|| at(step));
     if dice.chance() {
-        batch.stacks.push(world.nested(&stack, ["n1", "n2"][dice.below(2)]));
+        batch.stacks.push(test.nested(&stack, ["n1", "n2"][dice.below(2)]));
     }
     for _ in 0..dice.below(6) {
         known.numbers += 1;
-        batch.resources.push(world.resource(&stack, known.numbers));
-        batch.events.push(world.event(&stack, known.numbers));
+        batch.resources.push(test.resource(&stack, known.numbers));
+        batch.events.push(test.event(&stack, known.numbers));
     }
     for row in &tree.resources {
         if dice.below(5) == 0 {
@@ -148,10 +148,10 @@ async fn make_batch(
         }
     }
     if dice.below(3) == 0 {
-        let mut snapshot = world.snapshot(&stack, ["s1", "s2"][dice.below(2)]);
+        let mut snapshot = test.snapshot(&stack, ["s1", "s2"][dice.below(2)]);
         snapshot.created = at(dice.below(50) as i64);
         known.numbers += 1;
-        batch.resources.push(world.copy(&snapshot, known.numbers));
+        batch.resources.push(test.copy(&snapshot, known.numbers));
         batch.snapshots.push(snapshot);
     }
     for row in &tree.snapshots {
@@ -166,31 +166,31 @@ async fn make_batch(
     batch
 }
 
-async fn look(world: &World, twin: &dyn Store, dice: &mut Dice, known: &Known, step: i64) {
+async fn look(test: &TestStore, twin: &dyn Store, dice: &mut Dice, known: &Known, step: i64) {
     let Some(stack) = (!known.stacks.is_empty()).then(|| dice.one_of(&known.stacks)) else {
         return;
     };
-    _ = same!(world, twin, step, load_tree(stack.root));
-    _ = same!(world, twin, step, load_stacks(stack.root));
+    _ = same!(test, twin, step, load_tree(stack.root));
+    _ = same!(test, twin, step, load_stacks(stack.root));
     let tree = twin.load_tree(stack.root).await.unwrap().unwrap_or_default();
     let names = tree.resources.iter().map(|row| row.name.clone());
     let names: Vec<Arc<str>> = names.filter(|_| dice.chance()).chain(["none".into()]).collect();
-    _ = same!(world, twin, step, resources_named(stack.root, &names));
-    _ = same!(world, twin, step, lean_resources(stack.root));
-    _ = same!(world, twin, step, last_events(&[stack.root]));
+    _ = same!(test, twin, step, resources_named(stack.root, &names));
+    _ = same!(test, twin, step, lean_resources(stack.root));
+    _ = same!(test, twin, step, last_events(&[stack.root]));
     for engine in &known.engines {
-        _ = same!(world, twin, step, commands_for(*engine));
+        _ = same!(test, twin, step, commands_for(*engine));
     }
-    _ = same!(world, twin, step, stack(stack.id));
-    _ = same!(world, twin, step, resources(stack.id));
-    let snapshots = same!(world, twin, step, snapshots(stack.id)).unwrap();
+    _ = same!(test, twin, step, stack(stack.id));
+    _ = same!(test, twin, step, resources(stack.id));
+    let snapshots = same!(test, twin, step, snapshots(stack.id)).unwrap();
     if let Some(snapshot) = snapshots.first() {
-        _ = same!(world, twin, step, snapshot(snapshot.id));
+        _ = same!(test, twin, step, snapshot(snapshot.id));
     }
-    _ = same!(world, twin, step, recipe(stack.recipe));
-    _ = same!(world, twin, step, stack_by_name(&stack.project, &stack.name));
+    _ = same!(test, twin, step, recipe(stack.recipe));
+    _ = same!(test, twin, step, stack_by_name(&stack.project, &stack.name));
     for name in ["x", "y", "z"] {
-        _ = same!(world, twin, step, content(text(name).hash));
+        _ = same!(test, twin, step, content(text(name).hash));
     }
     let sorts = [StackSort::Name, StackSort::Status, StackSort::Created, StackSort::Updated];
     let tags = |dice: &mut Dice| {
@@ -212,16 +212,16 @@ async fn look(world: &World, twin: &dyn Store, dice: &mut Dice, known: &Known, s
         marker: dice.chance().then_some(stack.id),
         limit: dice.chance().then_some(dice.below(5) as u64),
     };
-    _ = same!(world, twin, step, stacks(&query));
-    _ = same!(world, twin, step, count_stacks(&query));
+    _ = same!(test, twin, step, stacks(&query));
+    _ = same!(test, twin, step, count_stacks(&query));
     let stacks: Vec<StackId> =
         known.stacks.iter().map(|stack| stack.id).filter(|_| dice.below(3) == 0).collect();
     let (descending, limit) = (dice.chance(), Some(20));
     let events = EventQuery { stacks, filters: Vec::new(), descending, marker: None, limit };
-    let page = same!(world, twin, step, events(&events)).unwrap();
+    let page = same!(test, twin, step, events(&events)).unwrap();
     if let Some(event) = page.first() {
-        _ = same!(world, twin, step, event(event.id));
+        _ = same!(test, twin, step, event(event.id));
         let next = EventQuery { marker: Some(event.id), ..events };
-        _ = same!(world, twin, step, events(&next));
+        _ = same!(test, twin, step, events(&next));
     }
 }

@@ -8,7 +8,9 @@ use super::super::stack::hook::waiting;
 use super::super::stack::list::pairs;
 use super::super::stack::output::{error_of, output_of, resolved};
 use super::super::stack::resource::{self, with_stack_names};
+use super::list::HeatPage;
 use super::print;
+use super::stack::OneStack;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
@@ -25,9 +27,8 @@ enum EventFormat {
 /// Arguments of `heat event-list`.
 #[derive(Debug, Args)]
 pub(crate) struct EventList {
-    /// Name or id of the stack
-    #[arg(value_name = "NAME or ID")]
-    stack: String,
+    #[command(flatten)]
+    target: OneStack,
 
     /// Show only events of this resource
     #[arg(short, long, value_name = "RESOURCE")]
@@ -37,13 +38,8 @@ pub(crate) struct EventList {
     #[arg(short, long, value_name = "KEY=VALUE;KEY=VALUE")]
     filters: Vec<String>,
 
-    /// Maximum number of rows
-    #[arg(short, long, value_name = "LIMIT")]
-    limit: Option<usize>,
-
-    /// Show only rows after the one with this id
-    #[arg(short, long, value_name = "ID")]
-    marker: Option<String>,
+    #[command(flatten)]
+    page: HeatPage,
 
     /// Include nested stacks down to this depth
     #[arg(short, long, value_name = "DEPTH")]
@@ -65,11 +61,11 @@ impl EventList {
             return Err(ClientError::new("--nested-depth cannot be specified with --resource"));
         }
         let depth = depth(self.nested_depth.as_deref())?;
-        let stack = client.heat.stack(&self.stack).await?;
+        let stack = client.heat.stack(&self.target.stack).await?;
         let mut asked = pairs(&self.filters)?;
         asked.extend(query([("sort_dir", "asc")]));
-        asked.extend(self.limit.map(|limit| ("limit".to_owned(), limit.to_string())));
-        asked.extend(self.marker.map(|marker| ("marker".to_owned(), marker)));
+        asked.extend(self.page.limit.map(|limit| ("limit".to_owned(), limit.to_string())));
+        asked.extend(self.page.marker.map(|marker| ("marker".to_owned(), marker)));
         asked.extend(depth.map(|depth| ("nested_depth".to_owned(), depth.to_string())));
         let events = events(client, &stack, self.resource.as_deref(), asked).await?;
         match self.form {
@@ -120,9 +116,8 @@ impl EventShow {
 /// Arguments of `heat hook-poll`.
 #[derive(Debug, Args)]
 pub(crate) struct HookPoll {
-    /// Name or id of the stack
-    #[arg(value_name = "NAME or ID")]
-    stack: String,
+    #[command(flatten)]
+    target: OneStack,
 
     /// Include nested stacks down to this depth
     #[arg(short, long, value_name = "DEPTH")]
@@ -132,14 +127,14 @@ pub(crate) struct HookPoll {
 impl HookPoll {
     pub(super) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         let depth = depth(self.nested_depth.as_deref())?;
-        let events = waiting(client, &self.stack, depth).await?;
+        let events = waiting(client, &self.target.stack, depth).await?;
         list_events(client, events, depth)
     }
 }
 
-/// Output formats of `heat output-show`.
+/// Output formats of `heat output-show` and `heat deployment-output-show`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum OutputFormat {
+pub(super) enum OutputFormat {
     /// The value alone
     #[default]
     Raw,
@@ -150,9 +145,8 @@ enum OutputFormat {
 /// Arguments of `heat output-show`.
 #[derive(Debug, Args)]
 pub(crate) struct OutputShow {
-    /// Name or id of the stack
-    #[arg(value_name = "NAME or ID")]
-    stack: String,
+    #[command(flatten)]
+    target: OneStack,
 
     /// Name of the output
     #[arg(value_name = "OUTPUT NAME")]
@@ -175,7 +169,7 @@ pub(crate) struct OutputShow {
 impl OutputShow {
     pub(super) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         if self.all {
-            for output in resolved(client, &self.stack).await? {
+            for output in resolved(client, &self.target.stack).await? {
                 self.print(client, &output)?;
             }
             return Ok(());
@@ -183,7 +177,7 @@ impl OutputShow {
         let Some(name) = &self.output else {
             return Err(ClientError::new("Output None not found."));
         };
-        let output = output_of(client, &self.stack, name).await;
+        let output = output_of(client, &self.target.stack, name).await;
         let output = output.or_not_found(|| format!("Output {name} not found."))?;
         self.print(client, &output)
     }
@@ -203,9 +197,8 @@ impl OutputShow {
 /// Arguments of `heat resource-list`.
 #[derive(Debug, Args)]
 pub(crate) struct ResourceList {
-    /// Name or id of the stack
-    #[arg(value_name = "NAME or ID")]
-    stack: String,
+    #[command(flatten)]
+    target: OneStack,
 
     /// Include nested stacks down to this depth
     #[arg(short, long, value_name = "DEPTH")]
@@ -223,7 +216,7 @@ pub(crate) struct ResourceList {
 impl ResourceList {
     pub(super) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         let depth = depth(self.nested_depth.as_deref())?;
-        let stack = client.heat.stack(&self.stack).await?;
+        let stack = client.heat.stack(&self.target.stack).await?;
         let mut asked = pairs(&self.filter)?;
         asked.extend(depth.map(|depth| ("nested_depth".to_owned(), depth.to_string())));
         if self.with_detail {

@@ -9,6 +9,18 @@ use super::print;
 use clap::Args;
 use serde_json::Value;
 
+/// The part of a list that is shown.
+#[derive(Debug, Args)]
+pub(super) struct HeatPage {
+    /// Maximum number of rows
+    #[arg(short, long, value_name = "LIMIT")]
+    pub(super) limit: Option<usize>,
+
+    /// Show only rows after the one with this id
+    #[arg(short, long, value_name = "ID")]
+    pub(super) marker: Option<String>,
+}
+
 /// Arguments of `heat stack-list`.
 #[derive(Debug, Args)]
 pub(crate) struct StackList {
@@ -44,13 +56,8 @@ pub(crate) struct StackList {
     #[arg(long, value_name = "TAG,TAG")]
     not_tags_any: Option<String>,
 
-    /// Maximum number of rows
-    #[arg(short, long, value_name = "LIMIT")]
-    limit: Option<usize>,
-
-    /// Show only rows after the one with this id
-    #[arg(short, long, value_name = "ID")]
-    marker: Option<String>,
+    #[command(flatten)]
+    page: HeatPage,
 
     /// Sort keys: stack_name, stack_status, creation_time, updated_time
     #[arg(short = 'k', long, value_name = "KEY;KEY")]
@@ -95,13 +102,13 @@ impl StackList {
             ("tags_any", &self.tags_any),
             ("not_tags", &self.not_tags),
             ("not_tags_any", &self.not_tags_any),
-            ("marker", &self.marker),
+            ("marker", &self.page.marker),
             ("sort_dir", &self.sort_dir),
         ] {
             asked.extend(value.as_ref().map(|value| (name.to_owned(), value.clone())));
         }
         asked.extend(keys.iter().map(|key| ("sort_keys".to_owned(), key.clone())));
-        let stacks = client.heat.stacks(asked, self.limit).await?;
+        let stacks = client.heat.stacks(asked, self.page.limit).await?;
         let mut columns = COLUMNS.to_vec();
         if self.show_nested {
             columns.push("parent");

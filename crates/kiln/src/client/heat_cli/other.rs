@@ -8,6 +8,8 @@ use super::super::orchestration::{self, functions, show_type, template_of, types
 use super::super::software::config::{self, UNGROUPED};
 use super::super::software::deployment;
 use super::super::stack::list::pairs;
+use super::contents::OutputFormat;
+use super::list::HeatPage;
 use super::print;
 use super::stack::HeatTemplate;
 use clap::{Args, ValueEnum};
@@ -122,18 +124,13 @@ impl ConfigCreate {
 /// Arguments of `heat config-list`.
 #[derive(Debug, Args)]
 pub(crate) struct ConfigList {
-    /// Maximum number of rows
-    #[arg(short, long, value_name = "LIMIT")]
-    limit: Option<usize>,
-
-    /// Show only rows after the one with this id
-    #[arg(short, long, value_name = "ID")]
-    marker: Option<String>,
+    #[command(flatten)]
+    page: HeatPage,
 }
 
 impl ConfigList {
     pub(super) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
-        let configs = config::configs(client, self.limit, self.marker.as_deref()).await?;
+        let configs = config::configs(client, self.page.limit, self.page.marker.as_deref()).await?;
         print::list(client, &["id", "name", "group", "creation_time"], &configs, None)
     }
 }
@@ -229,16 +226,6 @@ impl DeploymentList {
             ["id", "config_id", "server_id", "action", "status", "creation_time", "status_reason"];
         print::list(client, &columns, &deployments, Some("creation_time"))
     }
-}
-
-/// Output formats of `heat deployment-output-show`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum OutputFormat {
-    /// The value alone
-    #[default]
-    Raw,
-    /// JSON
-    Json,
 }
 
 /// Arguments of `heat deployment-output-show`.

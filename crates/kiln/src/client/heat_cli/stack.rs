@@ -4,7 +4,9 @@ use super::super::Client;
 use super::super::error::{ClientError, Result};
 use super::super::format::yaml::{Top, yaml};
 use super::super::heat::{Query, StackId};
-use super::super::stack::change::{self, create_body, need_template, preview_update};
+use super::super::stack::change::{
+    self, cleared_parameters, create_body, extras, need_template, preview_update,
+};
 use super::super::stack::delete::{QUESTION, undeleted};
 use super::super::stack::show::{ExportMode, document, part, prepared, put};
 use super::super::stack::{action, output, snapshot};
@@ -13,7 +15,6 @@ use super::super::wait::{AwaitedAction, Waiting};
 use super::list::list_all;
 use super::print;
 use clap::Args;
-use kiln_template::Value as Data;
 use reqwest::Method;
 use serde_json::Value;
 
@@ -22,7 +23,7 @@ use serde_json::Value;
 pub(crate) struct OneStack {
     /// Name or id of the stack
     #[arg(value_name = "NAME or ID")]
-    stack: String,
+    pub(super) stack: String,
 }
 
 impl OneStack {
@@ -96,6 +97,35 @@ impl HeatTemplate {
     }
 }
 
+/// The timeout of an action, and whether its failure is rolled back.
+#[derive(Debug, Args)]
+struct ActionPolicy {
+    /// Timeout of the action, in minutes
+    #[arg(short, long, value_name = "MINUTES")]
+    timeout: Option<u64>,
+
+    /// Roll back if the action fails
+    #[arg(short = 'r', long)]
+    enable_rollback: bool,
+}
+
+/// The policy of an action that creates a stack.
+#[derive(Debug, Args)]
+struct CreationOptions {
+    /// Deprecated name of --timeout
+    #[arg(short = 'c', long, value_name = "MINUTES")]
+    create_timeout: Option<u64>,
+
+    #[command(flatten)]
+    policy: ActionPolicy,
+}
+
+impl CreationOptions {
+    fn timeout(&self) -> Option<u64> {
+        self.policy.timeout.or(self.create_timeout)
+    }
+}
+
 /// Arguments of `heat stack-create`.
 #[derive(Debug, Args)]
 pub(crate) struct StackCreate {
@@ -110,17 +140,8 @@ pub(crate) struct StackCreate {
     #[arg(long, value_name = "RESOURCE")]
     pre_create: Vec<String>,
 
-    /// Deprecated name of --timeout
-    #[arg(short = 'c', long, value_name = "MINUTES")]
-    create_timeout: Option<u64>,
-
-    /// Timeout of the action, in minutes
-    #[arg(short, long, value_name = "MINUTES")]
-    timeout: Option<u64>,
-
-    /// Roll back if the action fails
-    #[arg(short = 'r', long)]
-    enable_rollback: bool,
+    #[command(flatten)]
+    creation: CreationOptions,
 
     /// Wait for the stack, polling at this interval in seconds (5 without a value)
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "5")]
@@ -135,22 +156,14 @@ impl StackCreate {
     pub(super) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         let mut upload = self.template.gather(client, false).await?;
         upload.hook(&self.pre_create, "pre-create");
-        let timeout = self.timeout.or(self.create_timeout);
-        let body =
-            create_body(upload, &self.name, self.enable_rollback, self.tags.as_deref(), timeout);
+        let (timeout, rolls_back) = (self.creation.timeout(), self.creation.policy.enable_rollback);
+        let body = create_body(upload, &self.name, rolls_back, self.tags.as_deref(), timeout);
         let made = change::create(client, body, &self.name).await?;
         list_all(client).await?;
         let Some(poll) = self.poll else { return Ok(()) };
         show(client, &made).await?;
         let waiting = Waiting { wait: true, poll: Some(poll), wait_timeout: None };
-        let awaited = AwaitedAction {
-            stack: made.clone(),
-            name: self.name.clone(),
-            action: "CREATE",
-            marker: None,
-            rolls_back: self.enable_rollback,
-            waiting: &waiting,
-        };
+        let awaited = AwaitedAction::of_new(&made, &self.name, "CREATE", rolls_back, &waiting);
         let ended = client.wait(awaited).await;
         show(client, &made).await?;
         ended?;
@@ -173,13 +186,8 @@ pub(crate) struct StackPreview {
     #[command(flatten)]
     template: HeatTemplate,
 
-    /// Timeout of the action, in minutes
-    #[arg(short, long, value_name = "MINUTES")]
-    timeout: Option<u64>,
-
-    /// Roll back if the action fails
-    #[arg(short = 'r', long)]
-    enable_rollback: bool,
+    #[command(flatten)]
+    policy: ActionPolicy,
 
     /// Comma-separated tags of the stack
     #[arg(long, value_name = "TAG,TAG")]
@@ -189,8 +197,8 @@ pub(crate) struct StackPreview {
 impl StackPreview {
     pub(super) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         let upload = self.template.gather(client, false).await?;
-        let tags = self.tags.as_deref();
-        let body = create_body(upload, &self.name, self.enable_rollback, tags, self.timeout);
+        let ActionPolicy { timeout, enable_rollback } = self.policy;
+        let body = create_body(upload, &self.name, enable_rollback, self.tags.as_deref(), timeout);
         let preview = change::preview(client, body).await?;
         print::details(client, &preview)
     }
@@ -211,17 +219,8 @@ pub(crate) struct StackAdopt {
     #[arg(short = 'e', long = "environment-file", value_name = "FILE")]
     environments: Vec<String>,
 
-    /// Deprecated name of --timeout
-    #[arg(short = 'c', long, value_name = "MINUTES")]
-    create_timeout: Option<u64>,
-
-    /// Timeout of the action, in minutes
-    #[arg(short, long, value_name = "MINUTES")]
-    timeout: Option<u64>,
-
-    /// Roll back if the action fails
-    #[arg(short = 'r', long)]
-    enable_rollback: bool,
+    #[command(flatten)]
+    creation: CreationOptions,
 
     /// Parameters; may be repeated
     #[arg(short = 'P', long = "parameters", value_name = "KEY=VALUE;KEY=VALUE")]
@@ -234,8 +233,8 @@ impl StackAdopt {
             name: self.name,
             adopt_file: self.adopt_file,
             environments: self.environments,
-            timeout: self.timeout.or(self.create_timeout),
-            enable_rollback: self.enable_rollback,
+            timeout: self.creation.timeout(),
+            enable_rollback: self.creation.policy.enable_rollback,
             parameters: self.parameters,
             waiting: Waiting::default(),
             output_format: Default::default(),
@@ -248,9 +247,8 @@ impl StackAdopt {
 /// Arguments of `heat stack-update`.
 #[derive(Debug, Args)]
 pub(crate) struct StackUpdate {
-    /// Name or id of the stack
-    #[arg(value_name = "NAME or ID")]
-    stack: String,
+    #[command(flatten)]
+    target: OneStack,
 
     #[command(flatten)]
     template: HeatTemplate,
@@ -292,22 +290,14 @@ impl StackUpdate {
     pub(super) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         let mut upload = self.template.gather(client, self.existing).await?;
         upload.hook(&self.pre_update, "pre-update");
-        let mut after: Vec<(&'static str, Data)> = Vec::new();
-        after.extend(self.tags.as_deref().map(|tags| ("tags", tags.into())));
-        let minutes = self.timeout.filter(|minutes| *minutes > 0);
-        after.extend(
-            minutes.map(|it| ("timeout_mins", i64::try_from(it).unwrap_or(i64::MAX).into())),
-        );
+        let mut after = extras(self.tags.as_deref(), self.timeout);
         if let Some(word) = &self.rollback {
             after.push(("disable_rollback", (!truth(word)?).into()));
         }
-        if !self.clear_parameter.is_empty() {
-            let names = self.clear_parameter.iter().map(|name| name.as_str().into());
-            after.push(("clear_parameters", Data::list(names)));
-        }
+        after.extend(cleared_parameters(&self.clear_parameter));
         let body = upload.body(Vec::new(), after);
         let method = if self.existing { Method::PATCH } else { Method::PUT };
-        let stack = client.heat.find(&self.stack).await?;
+        let stack = client.heat.find(&self.target.stack).await?;
         if self.dry_run {
             let changes = preview_update(client, &stack, method, body, self.show_nested).await?;
             return print_changes(client, &changes);
@@ -383,9 +373,8 @@ impl StackDelete {
 /// Arguments of `heat stack-abandon`.
 #[derive(Debug, Args)]
 pub(crate) struct StackAbandon {
-    /// Name or id of the stack
-    #[arg(value_name = "NAME or ID")]
-    stack: String,
+    #[command(flatten)]
+    target: OneStack,
 
     /// File to write the output to
     #[arg(short = 'O', long, value_name = "FILE")]
@@ -395,7 +384,7 @@ pub(crate) struct StackAbandon {
 impl StackAbandon {
     pub(super) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         let file = self.output_file.as_deref().map(prepared).transpose()?;
-        let document = document(client, &self.stack, ExportMode::Abandon).await?;
+        let document = document(client, &self.target.stack, ExportMode::Abandon).await?;
         match file {
             Some(file) => put(file, &document),
             None => print::document(client, &document),
@@ -406,9 +395,8 @@ impl StackAbandon {
 /// Arguments of `heat stack-show`.
 #[derive(Debug, Args)]
 pub(crate) struct StackShow {
-    /// Name or id of the stack
-    #[arg(value_name = "NAME or ID")]
-    stack: String,
+    #[command(flatten)]
+    target: OneStack,
 
     /// Do not resolve the outputs
     #[arg(long)]
@@ -417,7 +405,7 @@ pub(crate) struct StackShow {
 
 impl StackShow {
     pub(super) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
-        let stack = client.heat.show(&self.stack, !self.no_resolve_outputs).await?;
+        let stack = client.heat.show(&self.target.stack, !self.no_resolve_outputs).await?;
         print::details(client, &stack)
     }
 }
@@ -425,9 +413,8 @@ impl StackShow {
 /// Arguments of `heat stack-snapshot`.
 #[derive(Debug, Args)]
 pub(crate) struct StackSnapshot {
-    /// Name or id of the stack
-    #[arg(value_name = "NAME or ID")]
-    stack: String,
+    #[command(flatten)]
+    target: OneStack,
 
     /// Name of the snapshot
     #[arg(short, long, value_name = "NAME")]
@@ -436,7 +423,7 @@ pub(crate) struct StackSnapshot {
 
 impl StackSnapshot {
     pub(super) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
-        let made = snapshot::create(client, &self.stack, self.name.as_deref()).await?;
+        let made = snapshot::create(client, &self.target.stack, self.name.as_deref()).await?;
         print::document(client, &made)
     }
 }

@@ -6,6 +6,7 @@ use super::super::format::Listing;
 use super::super::format::options::{ListArgs, ShowArgs, ShowFormat};
 use super::super::heat::{Query, list, path};
 use super::super::stack::delete::undeleted;
+use super::super::stack::target::Page;
 use super::super::upload::{parsed, text_of};
 use clap::{Args, Subcommand};
 use kiln_template::print::{self, Keys};
@@ -56,13 +57,8 @@ pub(crate) struct ConfigCreate {
 /// Arguments of `kiln software config list`.
 #[derive(Debug, Args)]
 pub(crate) struct ConfigList {
-    /// Maximum number of rows
-    #[arg(long, value_name = "N")]
-    limit: Option<usize>,
-
-    /// Show only rows after the one with this id
-    #[arg(long, value_name = "ID")]
-    marker: Option<String>,
+    #[command(flatten)]
+    page: Page,
 
     #[command(flatten)]
     output_format: ListArgs,
@@ -97,8 +93,8 @@ pub(crate) async fn run(subcommand: ConfigCommand, client: &mut Client<'_, '_>) 
             let made = create.create(client).await?;
             client.console.raw(&made, &create.output_format, ShowFormat::Json)
         }
-        ConfigCommand::List(ConfigList { limit, marker, output_format }) => {
-            let configs = configs(client, limit, marker.as_deref()).await?;
+        ConfigCommand::List(ConfigList { page, output_format }) => {
+            let configs = configs(client, page.limit, page.marker.as_deref()).await?;
             client.console.list(Listing::of(&COLUMNS, &configs), &output_format)
         }
         ConfigCommand::Show(ConfigShow { config, config_only, output_format }) => {

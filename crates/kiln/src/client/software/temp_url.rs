@@ -3,11 +3,10 @@
 use super::super::error::Result;
 use super::super::secret::Secret;
 use super::super::session::HeatSession;
-use crate::load::now;
+use crate::load::{now, random_id};
 use hmac::{Hmac, KeyInit, Mac};
 use reqwest::Method;
 use sha2::Sha256;
-use uuid::Uuid;
 
 /// The header with the account's key for temporary URLs.
 const KEY: &str = "x-account-meta-temp-url-key";
@@ -25,12 +24,12 @@ pub(super) async fn make(
     let key = match told.get(KEY).and_then(|key| key.to_str().ok()).filter(|key| !key.is_empty()) {
         Some(key) => Secret::from(key),
         None => {
-            let key = Secret::from(&*Uuid::new_v4().simple().to_string());
+            let key = Secret::from(&*random_id().simple().to_string());
             session.ask_service(Method::POST, account, Some((KEY, &key))).await?;
             key
         }
     };
-    let container = container.map_or_else(|| format!("{name}-{}", Uuid::new_v4()), str::to_owned);
+    let container = container.map_or_else(|| format!("{name}-{}", random_id()), str::to_owned);
     let path = super::super::heat::path(&[&container]);
     session.ask_service(Method::PUT, &format!("{account}{path}"), None).await?;
     let object = super::super::heat::path(&[&container, name]);

@@ -8,6 +8,7 @@ use super::super::format::{Cell, Details};
 use super::super::heat::{Query, StackId, query, text};
 use super::super::upload::{Upload, UploadArgs, given_parameters, parsed, text_of};
 use super::super::wait::{ActionResult, AwaitedAction, Waiting, newest_event};
+use super::target::StackTarget;
 use clap::{Args, ValueEnum};
 use kiln_template::Value as Data;
 use reqwest::Method;
@@ -24,19 +25,51 @@ pub(crate) const SHORT: [&str; 7] = [
     "stack_status_reason",
 ];
 
-/// Arguments of `kiln stack create`.
+/// A stack to create: its name, its template, environments and parameters.
 #[derive(Debug, Args)]
-pub(crate) struct StackCreate {
+pub(crate) struct NewStack {
     /// Name of the stack
     #[arg(value_name = "NAME")]
-    pub(crate) name: String,
+    name: String,
 
     /// Path or URL of the template
     #[arg(short, long, value_name = "TEMPLATE")]
-    pub(crate) template: String,
+    template: String,
 
     #[command(flatten)]
-    pub(crate) args: UploadArgs,
+    args: UploadArgs,
+}
+
+/// Options of the creation of a stack.
+#[derive(Debug, Args)]
+pub(crate) struct CreationOptions {
+    /// Roll back if the action fails
+    #[arg(long)]
+    enable_rollback: bool,
+
+    /// Comma-separated tags of the stack
+    #[arg(long, value_name = "TAG,TAG")]
+    tags: Option<String>,
+}
+
+impl NewStack {
+    /// Reads the template with its files, environments and parameters.
+    async fn gather(&self, client: &Client<'_, '_>) -> Result<Upload> {
+        Upload::gather(&client.heat.session, Some(&self.template), &self.args).await
+    }
+
+    /// The body of a request to create or preview the stack.
+    fn body(&self, upload: Upload, options: &CreationOptions, timeout: Option<u64>) -> String {
+        let CreationOptions { enable_rollback, tags } = options;
+        create_body(upload, &self.name, *enable_rollback, tags.as_deref(), timeout)
+    }
+}
+
+/// Arguments of `kiln stack create`.
+#[derive(Debug, Args)]
+pub(crate) struct StackCreate {
+    #[command(flatten)]
+    new: NewStack,
 
     /// Timeout of the action, in minutes
     #[arg(long, value_name = "MINUTES")]
@@ -46,13 +79,8 @@ pub(crate) struct StackCreate {
     #[arg(long, value_name = "RESOURCE")]
     pub(crate) pre_create: Vec<String>,
 
-    /// Roll back if the action fails
-    #[arg(long)]
-    pub(crate) enable_rollback: bool,
-
-    /// Comma-separated tags of the stack
-    #[arg(long, value_name = "TAG,TAG")]
-    pub(crate) tags: Option<String>,
+    #[command(flatten)]
+    options: CreationOptions,
 
     /// Show the resources that would be created, without creating them
     #[arg(long)]
@@ -67,30 +95,18 @@ pub(crate) struct StackCreate {
 
 impl StackCreate {
     pub(crate) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
-        let mut upload =
-            Upload::gather(&client.heat.session, Some(&self.template), &self.args).await?;
+        let mut upload = self.new.gather(client).await?;
         upload.hook(&self.pre_create, "pre-create");
-        let body = create_body(
-            upload,
-            &self.name,
-            self.enable_rollback,
-            self.tags.as_deref(),
-            self.timeout,
-        );
+        let body = self.new.body(upload, &self.options, self.timeout);
         if self.dry_run {
             let preview = preview(client, body).await?;
             return client.console.show(previewed(&preview), &self.output_format);
         }
-        let made = create(client, body, &self.name).await?;
+        let name = &self.new.name;
+        let made = create(client, body, name).await?;
         if self.waiting.wait {
-            let awaited = AwaitedAction {
-                stack: made.clone(),
-                name: self.name.clone(),
-                action: "CREATE",
-                marker: None,
-                rolls_back: self.enable_rollback,
-                waiting: &self.waiting,
-            };
+            let rolls_back = self.options.enable_rollback;
+            let awaited = AwaitedAction::of_new(&made, name, "CREATE", rolls_back, &self.waiting);
             client.wait(awaited).await?;
         }
         show_short(client, &made, &self.output_format).await
@@ -100,24 +116,11 @@ impl StackCreate {
 /// Arguments of `kiln stack preview`.
 #[derive(Debug, Args)]
 pub(crate) struct StackPreview {
-    /// Name of the stack
-    #[arg(value_name = "NAME")]
-    name: String,
-
-    /// Path or URL of the template
-    #[arg(short, long, value_name = "TEMPLATE")]
-    template: String,
+    #[command(flatten)]
+    new: NewStack,
 
     #[command(flatten)]
-    args: UploadArgs,
-
-    /// Roll back if the action fails
-    #[arg(long)]
-    enable_rollback: bool,
-
-    /// Comma-separated tags of the stack
-    #[arg(long, value_name = "TAG,TAG")]
-    tags: Option<String>,
+    options: CreationOptions,
 
     /// Timeout of the action, in minutes
     #[arg(long, value_name = "MINUTES")]
@@ -129,14 +132,8 @@ pub(crate) struct StackPreview {
 
 impl StackPreview {
     pub(crate) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
-        let upload = Upload::gather(&client.heat.session, Some(&self.template), &self.args).await?;
-        let body = create_body(
-            upload,
-            &self.name,
-            self.enable_rollback,
-            self.tags.as_deref(),
-            self.timeout,
-        );
+        let upload = self.new.gather(client).await?;
+        let body = self.new.body(upload, &self.options, self.timeout);
         let preview = preview(client, body).await?;
         client.console.show(previewed(&preview), &self.output_format)
     }
@@ -154,8 +151,14 @@ pub(crate) fn create_body(
     upload.body(before, extras(tags, timeout))
 }
 
+/// The member for parameters that an update resets to their defaults.
+pub(crate) fn cleared_parameters(names: &[String]) -> Option<(&'static str, Data)> {
+    let names = names.iter().map(|name| name.as_str().into());
+    (names.len() > 0).then(|| ("clear_parameters", Data::list(names)))
+}
+
 /// Members that all changes have in common.
-fn extras(tags: Option<&str>, timeout: Option<u64>) -> Vec<(&'static str, Data)> {
+pub(crate) fn extras(tags: Option<&str>, timeout: Option<u64>) -> Vec<(&'static str, Data)> {
     let tags = tags.map(|tags| ("tags", tags.into()));
     let timeout = timeout.filter(|minutes| *minutes > 0);
     let timeout =
@@ -222,9 +225,8 @@ pub(crate) enum Rollback {
 /// Arguments of `kiln stack update`.
 #[derive(Debug, Args)]
 pub(crate) struct StackUpdate {
-    /// Name or id of the stack
-    #[arg(value_name = "STACK")]
-    pub(crate) stack: String,
+    #[command(flatten)]
+    pub(crate) target: StackTarget,
 
     /// Path or URL of the template
     #[arg(short, long, value_name = "TEMPLATE")]
@@ -288,16 +290,13 @@ impl StackUpdate {
             Rollback::Disabled => after.push(("disable_rollback", true.into())),
             Rollback::Keep => {}
         }
-        if !self.clear_parameter.is_empty() {
-            let names = self.clear_parameter.iter().map(|name| name.as_str().into());
-            after.push(("clear_parameters", Data::list(names)));
-        }
+        after.extend(cleared_parameters(&self.clear_parameter));
         if self.converge {
             after.push(("converge", true.into()));
         }
         let body = upload.body(Vec::new(), after);
         let method = if self.existing { Method::PATCH } else { Method::PUT };
-        let stack = client.heat.find(&self.stack).await?;
+        let stack = client.heat.find(&self.target.stack).await?;
         if self.dry_run {
             let changes = preview_update(client, &stack, method, body, self.show_nested).await?;
             return client.console.show(previewed(&changes), &self.output_format);
@@ -385,14 +384,8 @@ impl StackAdopt {
     pub(crate) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
         let made = self.adopt(client).await?;
         if self.waiting.wait {
-            let awaited = AwaitedAction {
-                stack: made.clone(),
-                name: self.name.clone(),
-                action: "ADOPT",
-                marker: None,
-                rolls_back: self.enable_rollback,
-                waiting: &self.waiting,
-            };
+            let (name, rolls_back) = (&self.name, self.enable_rollback);
+            let awaited = AwaitedAction::of_new(&made, name, "ADOPT", rolls_back, &self.waiting);
             client.wait(awaited).await?;
         }
         show_short(client, &made, &self.output_format).await

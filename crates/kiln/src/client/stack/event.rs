@@ -9,6 +9,7 @@ use super::super::format::{Details, Listing};
 use super::super::heat::{Query, StackId, link, list, query, stack_name_of, text};
 use super::list::{pairs, sort_by};
 use super::resource::ResourceTarget;
+use super::target::{Page, StackTarget};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::Value;
 use std::time::Duration;
@@ -46,9 +47,8 @@ enum EventFormat {
 /// Arguments of `kiln stack event list`.
 #[derive(Debug, Args)]
 pub(crate) struct EventList {
-    /// Name or id of the stack
-    #[arg(value_name = "STACK")]
-    stack: String,
+    #[command(flatten)]
+    target: StackTarget,
 
     /// Show only events of this resource
     #[arg(long, value_name = "RESOURCE")]
@@ -58,13 +58,8 @@ pub(crate) struct EventList {
     #[arg(long, value_name = "KEY=VALUE")]
     filter: Vec<String>,
 
-    /// Maximum number of rows
-    #[arg(long, value_name = "N")]
-    limit: Option<usize>,
-
-    /// Show only rows after the one with this id
-    #[arg(long, value_name = "ID")]
-    marker: Option<String>,
+    #[command(flatten)]
+    page: Page,
 
     /// Include nested stacks down to this depth
     #[arg(long, value_name = "DEPTH")]
@@ -99,7 +94,7 @@ impl EventList {
         if self.follow && self.shape != EventFormat::Log {
             return Err(ClientError::new("--follow can only be specified with --format log"));
         }
-        let stack = client.heat.find(&self.stack).await?;
+        let stack = client.heat.find(&self.target.stack).await?;
         let mut asked = pairs(&self.filter)?;
         // Events with equal keys keep their order, so they are requested in the right order.
         let is_descending = self
@@ -113,10 +108,10 @@ impl EventList {
         if self.follow {
             return self.follow(client, &stack, asked).await;
         }
-        if let Some(limit) = self.limit {
+        if let Some(limit) = self.page.limit {
             asked.push(("limit".into(), limit.to_string()));
         }
-        if let Some(marker) = &self.marker {
+        if let Some(marker) = &self.page.marker {
             asked.push(("marker".into(), marker.clone()));
         }
         let mut events = events(client, &stack, self.resource.as_deref(), asked).await?;
@@ -143,7 +138,7 @@ impl EventList {
         asked: Query,
     ) -> Result<()> {
         let mut paths = Paths::default();
-        let mut marker = self.marker.clone();
+        let mut marker = self.page.marker.clone();
         let mut event_stream =
             if self.poll.is_some() { EventStream::disabled() } else { EventStream::default() };
         let depth = self.nested_depth.unwrap_or(0).to_string();

@@ -3,6 +3,7 @@
 use super::super::Client;
 use super::super::error::Result;
 use super::super::heat::{Query, StackId, link, path, stack_of, text};
+use super::target::StackTarget;
 use crate::render::printable;
 use clap::{Args, Subcommand};
 use serde_json::Value;
@@ -22,9 +23,8 @@ pub(crate) enum FailuresCommand {
 /// Arguments of `kiln stack failures list`.
 #[derive(Debug, Args)]
 pub(crate) struct FailuresList {
-    /// Name or id of the stack
-    #[arg(value_name = "STACK")]
-    stack: String,
+    #[command(flatten)]
+    target: StackTarget,
 
     /// Show long values in full
     #[arg(long)]
@@ -41,7 +41,7 @@ pub(crate) async fn run(
     FailuresCommand::List(list): FailuresCommand,
     client: &mut Client<'_, '_>,
 ) -> Result<()> {
-    let stack = client.heat.show(&list.stack, false).await?;
+    let stack = client.heat.show(&list.target.stack, false).await?;
     if !text(&stack, "stack_status").ends_with("FAILED") {
         return Ok(());
     }

@@ -6,6 +6,7 @@ use super::super::format::Listing;
 use super::super::format::options::ListArgs;
 use super::super::heat::{Query, StackId, link, query, stack_of, text};
 use super::event::name_stack;
+use super::target::StackTarget;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
@@ -21,9 +22,8 @@ pub(crate) enum HookCommand {
 /// Arguments of `kiln stack hook poll`.
 #[derive(Debug, Args)]
 pub(crate) struct HookPoll {
-    /// Name or id of the stack
-    #[arg(value_name = "STACK")]
-    stack: String,
+    #[command(flatten)]
+    target: StackTarget,
 
     /// Include nested stacks down to this depth
     #[arg(long, value_name = "DEPTH")]
@@ -36,9 +36,8 @@ pub(crate) struct HookPoll {
 /// Arguments of `kiln stack hook clear`.
 #[derive(Debug, Args)]
 pub(crate) struct HookClear {
-    /// Name or id of the stack
-    #[arg(value_name = "STACK")]
-    pub(crate) stack: String,
+    #[command(flatten)]
+    pub(crate) target: StackTarget,
 
     /// Paths of the resources, such as group/*/server
     #[arg(value_name = "RESOURCE", required = true)]
@@ -59,9 +58,9 @@ pub(crate) struct HookClear {
 
 pub(crate) async fn run(subcommand: HookCommand, client: &mut Client<'_, '_>) -> Result<()> {
     match subcommand {
-        HookCommand::Poll(HookPoll { stack, nested_depth, output_format }) => {
+        HookCommand::Poll(HookPoll { target, nested_depth, output_format }) => {
             let nested = nested_depth.filter(|depth| *depth > 0);
-            let mut events = waiting(client, &stack, nested).await?;
+            let mut events = waiting(client, &target.stack, nested).await?;
             let mut columns = vec![
                 ("Resource Name", "resource_name"),
                 ("ID", "id"),
@@ -138,7 +137,7 @@ fn not_cleared(events: Vec<Value>, action: &str, hook: &str) -> Vec<Value> {
 
 impl HookClear {
     pub(crate) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
-        let stack = client.heat.show(&self.stack, false).await?;
+        let stack = client.heat.show(&self.target.stack, false).await?;
         let (_, current) = hook_of(&stack)?;
         let mut hooks = Vec::new();
         for (wanted, hook) in [
@@ -159,7 +158,7 @@ impl HookClear {
             if matched.is_empty() {
                 return Err(ClientError::new(format!(
                     "Stack or resource not found: {} {word}",
-                    self.stack
+                    self.target.stack
                 )));
             }
             for (stack, resource) in &matched {

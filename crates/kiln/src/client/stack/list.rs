@@ -5,6 +5,7 @@ use super::super::error::{ClientError, Result};
 use super::super::format::Listing;
 use super::super::format::options::ListArgs;
 use super::super::heat::{Query, query};
+use super::target::Page;
 use clap::Args;
 use serde_json::Value;
 use std::cmp::Ordering;
@@ -44,13 +45,8 @@ pub(crate) struct StackList {
     #[arg(long, value_name = "MODE")]
     tag_mode: Option<String>,
 
-    /// Maximum number of rows
-    #[arg(long, value_name = "N")]
-    limit: Option<usize>,
-
-    /// Show only rows after the one with this id
-    #[arg(long, value_name = "ID")]
-    marker: Option<String>,
+    #[command(flatten)]
+    page: Page,
 
     /// Sort keys, such as stack_name:asc,creation_time:desc
     #[arg(long, value_name = "KEY[:DIRECTION]")]
@@ -80,7 +76,7 @@ impl StackList {
             let id = client.heat.session.project_id(project, domain).await;
             asked.push(("tenant".into(), id));
         }
-        let mut stacks = client.heat.stacks(asked, self.limit).await?;
+        let mut stacks = client.heat.stacks(asked, self.page.limit).await?;
         // The last `--sort` wins.
         if let Some(sort) = self.sort.last() {
             sort_by(&mut stacks, sort)?;
@@ -99,7 +95,7 @@ impl StackList {
         flag(self.nested, "show_nested");
         flag(self.hidden, "show_hidden");
         flag(self.all_projects || self.long, "global_tenant");
-        if let Some(marker) = &self.marker {
+        if let Some(marker) = &self.page.marker {
             asked.push(("marker".into(), marker.clone()));
         }
         if let Some(tags) = &self.tags {

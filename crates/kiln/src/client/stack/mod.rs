@@ -12,6 +12,7 @@ pub(crate) mod output;
 pub(crate) mod resource;
 pub(crate) mod show;
 pub(crate) mod snapshot;
+pub(crate) mod target;
 
 use super::Client;
 use super::connection::Connection;

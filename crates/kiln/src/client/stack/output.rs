@@ -5,6 +5,7 @@ use super::super::error::{ClientError, OrNotFound, Result};
 use super::super::format::options::{ListArgs, ShowArgs};
 use super::super::format::{Cell, Details, Listing};
 use super::super::heat::{Query, list, text};
+use super::target::StackTarget;
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
@@ -20,9 +21,8 @@ pub(crate) enum OutputCommand {
 /// Arguments of `kiln stack output list`.
 #[derive(Debug, Args)]
 pub(crate) struct OutputList {
-    /// Name or id of the stack
-    #[arg(value_name = "STACK")]
-    stack: String,
+    #[command(flatten)]
+    target: StackTarget,
 
     #[command(flatten)]
     output_format: ListArgs,
@@ -31,9 +31,8 @@ pub(crate) struct OutputList {
 /// Arguments of `kiln stack output show`.
 #[derive(Debug, Args)]
 pub(crate) struct OutputShow {
-    /// Name or id of the stack
-    #[arg(value_name = "STACK")]
-    stack: String,
+    #[command(flatten)]
+    target: StackTarget,
 
     /// Name of the output
     #[arg(value_name = "OUTPUT")]
@@ -49,8 +48,8 @@ pub(crate) struct OutputShow {
 
 pub(crate) async fn run(subcommand: OutputCommand, client: &mut Client<'_, '_>) -> Result<()> {
     match subcommand {
-        OutputCommand::List(OutputList { stack, output_format }) => {
-            let outputs = outputs(client, &stack).await?;
+        OutputCommand::List(OutputList { target, output_format }) => {
+            let outputs = outputs(client, &target.stack).await?;
             let columns = [("output_key", "output_key"), ("description", "description")];
             client.console.list(Listing::of(&columns, &outputs), &output_format)
         }
@@ -68,7 +67,7 @@ impl OutputShow {
                 Err(ClientError::new("Cannot specify both <OUTPUT NAME> and --all."))
             }
             (Some(output), false) => {
-                let output = output_of(client, &self.stack, output).await?;
+                let output = output_of(client, &self.target.stack, output).await?;
                 if let Some(error) = error_of(&output) {
                     return Err(error);
                 }
@@ -76,7 +75,7 @@ impl OutputShow {
             }
             (None, true) => {
                 let mut fields = Vec::new();
-                for output in resolved(client, &self.stack).await? {
+                for output in resolved(client, &self.target.stack).await? {
                     fields.push((text(&output, "output_key").to_owned(), Cell::json(output)));
                 }
                 client.console.show(Details { fields }, &self.output_format)

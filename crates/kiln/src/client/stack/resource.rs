@@ -8,6 +8,7 @@ use super::super::heat::{Query, link, query, stack_name_of};
 use super::super::upload::text_of;
 use super::dot;
 use super::list::pairs;
+use super::target::StackTarget;
 use clap::{Args, Subcommand, ValueEnum};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -49,9 +50,8 @@ enum ResourceFormat {
 /// Arguments of `kiln stack resource list`.
 #[derive(Debug, Args)]
 pub(crate) struct ResourceList {
-    /// Name or id of the stack
-    #[arg(value_name = "STACK")]
-    stack: String,
+    #[command(flatten)]
+    target: StackTarget,
 
     /// Include nested stacks down to this depth
     #[arg(short, long, value_name = "DEPTH")]
@@ -76,7 +76,7 @@ pub(crate) struct ResourceList {
 
 impl ResourceList {
     async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
-        let stack = client.heat.stack(&self.stack).await?;
+        let stack = client.heat.stack(&self.target.stack).await?;
         let mut asked = pairs(&self.filter)?;
         if let Some(depth) = self.nested_depth {
             asked.push(("nested_depth".into(), depth.to_string()));
@@ -85,7 +85,8 @@ impl ResourceList {
             asked.extend(query([("with_detail", "True")]));
         }
         let resources = client.heat.resources(&stack, asked).await;
-        let resources = resources.or_not_found(|| format!("Stack not found: {}", self.stack))?;
+        let resources =
+            resources.or_not_found(|| format!("Stack not found: {}", self.target.stack))?;
         let form = match self.shape {
             ResourceFormat::Table => ListFormat::Table,
             ResourceFormat::Csv => ListFormat::Csv,

@@ -7,6 +7,7 @@ use super::super::format::text::{Json, json};
 use super::super::format::{Cell, Details};
 use super::super::heat::Query;
 use super::change::SHORT;
+use super::target::StackTarget;
 use clap::{Args, Subcommand};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -14,9 +15,8 @@ use serde_json::{Value, json};
 /// Arguments of `kiln stack show`.
 #[derive(Debug, Args)]
 pub(crate) struct StackShow {
-    /// Name or id of the stack
-    #[arg(value_name = "STACK")]
-    stack: String,
+    #[command(flatten)]
+    target: StackTarget,
 
     /// Do not resolve the outputs, which may take a while
     #[arg(long)]
@@ -28,7 +28,7 @@ pub(crate) struct StackShow {
 
 impl StackShow {
     pub(crate) async fn run(self, client: &mut Client<'_, '_>) -> Result<()> {
-        let stack = client.heat.show(&self.stack, !self.no_resolve_outputs).await?;
+        let stack = client.heat.show(&self.target.stack, !self.no_resolve_outputs).await?;
         client.console.show(details(&stack), &self.output_format)
     }
 }
@@ -69,9 +69,8 @@ pub(crate) enum ExportMode {
 /// Arguments of `kiln stack abandon` and `kiln stack export`.
 #[derive(Debug, Args)]
 pub(crate) struct StackDocument {
-    /// Name or id of the stack
-    #[arg(value_name = "STACK")]
-    pub(crate) stack: String,
+    #[command(flatten)]
+    pub(crate) target: StackTarget,
 
     /// File to write the output to
     #[arg(long, value_name = "FILE")]
@@ -84,7 +83,7 @@ pub(crate) struct StackDocument {
 impl StackDocument {
     pub(crate) async fn run(self, client: &mut Client<'_, '_>, leave: ExportMode) -> Result<()> {
         let file = self.output_file.as_deref().map(prepared).transpose()?;
-        let document = document(client, &self.stack, leave).await?;
+        let document = document(client, &self.target.stack, leave).await?;
         match file {
             None => client.console.raw(&document, &self.output_format, ShowFormat::Json),
             Some(file) => put(file, &document),
@@ -133,9 +132,8 @@ pub(crate) fn put(mut to: OutputFile, document: &Value) -> Result<()> {
 /// A stack and an output format.
 #[derive(Debug, Args)]
 pub(crate) struct DocumentArgs {
-    /// Name or id of the stack
-    #[arg(value_name = "STACK")]
-    stack: String,
+    #[command(flatten)]
+    target: StackTarget,
 
     #[command(flatten)]
     output_format: ShowArgs,
@@ -164,12 +162,12 @@ pub(crate) enum FileCommand {
 
 impl DocumentArgs {
     pub(crate) async fn template(self, client: &mut Client<'_, '_>) -> Result<()> {
-        let template = part(client, &self.stack, "template").await?;
+        let template = part(client, &self.target.stack, "template").await?;
         client.console.raw(&template, &self.output_format, ShowFormat::Yaml)
     }
 
     pub(crate) async fn environment(self, client: &mut Client<'_, '_>) -> Result<()> {
-        let whole = part(client, &self.stack, "environment").await?;
+        let whole = part(client, &self.target.stack, "environment").await?;
         let keys = ["parameters", "resource_registry", "parameter_defaults"];
         let shown =
             keys.iter().filter_map(|key| Some(((*key).to_owned(), whole.get(*key)?.clone())));
@@ -178,7 +176,7 @@ impl DocumentArgs {
     }
 
     pub(crate) async fn files(self, client: &mut Client<'_, '_>) -> Result<()> {
-        let files = part(client, &self.stack, "files").await?;
+        let files = part(client, &self.target.stack, "files").await?;
         client.console.raw(&json!({ "files": files }), &self.output_format, ShowFormat::Yaml)
     }
 }

@@ -5,6 +5,7 @@ use super::super::error::{OrNotFound, Result};
 use super::super::format::options::{ListArgs, ShowArgs, ShowFormat};
 use super::super::format::{Details, Listing};
 use super::super::heat::{Query, list};
+use super::target::StackTarget;
 use clap::{Args, Subcommand};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -27,9 +28,8 @@ pub(crate) enum SnapshotCommand {
 /// Arguments of `kiln stack snapshot create`.
 #[derive(Debug, Args)]
 pub(crate) struct SnapshotCreate {
-    /// Name or id of the stack
-    #[arg(value_name = "STACK")]
-    stack: String,
+    #[command(flatten)]
+    target: StackTarget,
 
     /// Name of the snapshot
     #[arg(long, value_name = "NAME")]
@@ -42,9 +42,8 @@ pub(crate) struct SnapshotCreate {
 /// Arguments of `kiln stack snapshot list`.
 #[derive(Debug, Args)]
 pub(crate) struct SnapshotList {
-    /// Name or id of the stack
-    #[arg(value_name = "STACK")]
-    stack: String,
+    #[command(flatten)]
+    target: StackTarget,
 
     #[command(flatten)]
     output_format: ListArgs,
@@ -85,18 +84,18 @@ pub(crate) struct SnapshotDelete {
 
 pub(crate) async fn run(subcommand: SnapshotCommand, client: &mut Client<'_, '_>) -> Result<()> {
     match subcommand {
-        SnapshotCommand::Create(SnapshotCreate { stack, name, output_format }) => {
-            let mut snapshot = create(client, &stack, name.as_deref()).await?;
+        SnapshotCommand::Create(SnapshotCreate { target, name, output_format }) => {
+            let mut snapshot = create(client, &target.stack, name.as_deref()).await?;
             let id = snapshot["id"].take();
             let mut details = Details { fields: vec![("ID".to_owned(), id.into())] };
             let keys = ["name", "action", "status", "status_reason", "data", "creation_time"];
             details.fields.extend(Details::members(&keys, &snapshot).fields);
             client.console.show(details, &output_format)
         }
-        SnapshotCommand::List(SnapshotList { stack, output_format }) => {
+        SnapshotCommand::List(SnapshotList { target, output_format }) => {
             let names = ["id", "name", "action", "status", "status_reason", "creation_time"];
             let columns = names.map(|name| (name, name));
-            let snapshots = snapshots(client, &stack).await?;
+            let snapshots = snapshots(client, &target.stack).await?;
             client.console.list(Listing::of(&columns, &snapshots), &output_format)
         }
         SnapshotCommand::Show(SnapshotShow { named, output_format }) => {

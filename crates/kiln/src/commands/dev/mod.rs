@@ -196,7 +196,7 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<DevServer, C
     let service =
         Service::new(store.clone(), config, rules, loopback.clone(), Some(engine.clone()));
 
-    tokio::spawn(service.clone().report_engine(serving::host_name()));
+    serving::spawn(service.clone().report_engine(serving::host_name()));
     let login = identity.service_login();
     let auth = serving::keystone(
         &identity_url,
@@ -278,7 +278,7 @@ fn home(arguments: &Dev) -> Result<StateDir, CommandError> {
     let (path, is_kept) = match &arguments.state {
         Some(path) => (path.clone(), true),
         None => {
-            let name = format!("kiln-dev-{}", uuid::Uuid::new_v4().simple());
+            let name = format!("kiln-dev-{}", crate::load::random_id().simple());
             (std::env::temp_dir().join(name), false)
         }
     };

@@ -31,11 +31,10 @@ pub(super) static SERVICE: Service = Service {
     collections: &[COLLECTIONS],
     serve,
     versions: |base, path| {
-        let range = json!({ "min_version": "1.1", "max_version": "1.40" });
-        versions::single(
+        versions::microversioned(
+            base,
             path,
-            "v1",
-            versions::current(base, "v1", "v1/", range),
+            "1.40",
             |version| json!({ "name": "OpenStack Zun API", "versions": [version], "default_version": version }),
         )
     },

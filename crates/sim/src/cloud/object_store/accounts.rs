@@ -7,28 +7,28 @@ use super::super::request::{Answer, Content, Refusal, Reply, RequestContext, obj
 use super::super::state::format_time;
 use super::super::table::Obj;
 use super::{
-    ACCOUNTS, CONTAINERS, OBJECTS, Place, container_key, contents, keep, size, timestamp,
+    ACCOUNTS, CONTAINERS, OBJECTS, ObjectPath, container_key, contents, keep, size, timestamp,
     with_headers,
 };
 
-pub(super) fn account(ctx: &mut RequestContext<'_>, place: &Place, method: &str) -> Answer {
-    let mut row = ctx.state.copy(ACCOUNTS, &place.account);
-    let mut containers = ctx.state.with(CONTAINERS, "project_id", &place.account);
+pub(super) fn account(ctx: &mut RequestContext<'_>, target: &ObjectPath, method: &str) -> Answer {
+    let mut row = ctx.state.copy(ACCOUNTS, &target.account);
+    let mut containers = ctx.state.with(CONTAINERS, "project_id", &target.account);
     containers.sort_by(|one, other| text(one, "name").cmp(text(other, "name")));
     match method {
-        "POST" if ctx.request.query("bulk-delete").is_some() => bulk_delete(ctx, place),
+        "POST" if ctx.request.query("bulk-delete").is_some() => bulk_delete(ctx, target),
         "POST" => {
-            set(&mut row, "name", place.account.clone());
+            set(&mut row, "name", target.account.clone());
             keep(ctx, &mut row, "account", &[]);
-            ctx.state.put(ACCOUNTS, &place.account, row);
+            ctx.state.put(ACCOUNTS, &target.account, row);
             Ok(Reply::empty(204))
         }
         "GET" | "HEAD" => {
             let mut rows = Vec::new();
             let (mut bytes, mut count) = (0, 0);
             for container in &containers {
-                let inside = Place {
-                    account: place.account.clone(),
+                let inside = ObjectPath {
+                    account: target.account.clone(),
                     container: text(container, "name").to_owned(),
                     object: String::new(),
                 };
@@ -116,20 +116,20 @@ const HEADERS: &[&str] = &[
     "x-storage-policy",
 ];
 
-pub(super) fn container(ctx: &mut RequestContext<'_>, place: &Place, method: &str) -> Answer {
-    let key = container_key(place);
+pub(super) fn container(ctx: &mut RequestContext<'_>, target: &ObjectPath, method: &str) -> Answer {
+    let key = container_key(target);
     let missing = || refuse(404, "The resource could not be found.");
     let there = ctx.state.get(CONTAINERS, &key).cloned();
     match method {
         "PUT" => {
-            if place.container.len() > 256 {
+            if target.container.len() > 256 {
                 return Err(refuse(
                     400,
-                    format!("Container name length of {} longer than 256", place.container.len()),
+                    format!("Container name length of {} longer than 256", target.container.len()),
                 ));
             }
             let status = if there.is_some() { 202 } else { 201 };
-            let mut row = there.unwrap_or_else(|| new_container(ctx, place));
+            let mut row = there.unwrap_or_else(|| new_container(ctx, target));
             keep(ctx, &mut row, "container", HEADERS);
             ctx.state.put(CONTAINERS, &key, row);
             Ok(Reply::empty(status))
@@ -142,7 +142,7 @@ pub(super) fn container(ctx: &mut RequestContext<'_>, place: &Place, method: &st
         }
         "DELETE" => {
             there.ok_or_else(missing)?;
-            if !contents(ctx, place).is_empty() {
+            if !contents(ctx, target).is_empty() {
                 return Err(refuse(
                     409,
                     "There was a conflict when trying to complete your request.",
@@ -153,7 +153,7 @@ pub(super) fn container(ctx: &mut RequestContext<'_>, place: &Place, method: &st
         }
         "GET" | "HEAD" => {
             let row = there.ok_or_else(missing)?;
-            let all = contents(ctx, place);
+            let all = contents(ctx, target);
             let bytes: u64 = all.iter().map(size).sum();
             let rows: Vec<Value> = all
                 .iter()
@@ -176,23 +176,23 @@ pub(super) fn container(ctx: &mut RequestContext<'_>, place: &Place, method: &st
     }
 }
 
-fn new_container(ctx: &RequestContext<'_>, place: &Place) -> Obj {
+fn new_container(ctx: &RequestContext<'_>, target: &ObjectPath) -> Obj {
     object(json!({
-        "name": place.container, "project_id": place.account, "headers": {}, "stamp": timestamp(ctx),
+        "name": target.container, "project_id": target.account, "headers": {}, "stamp": timestamp(ctx),
         "made": format_time(ctx.now(), "%Y-%m-%dT%H:%M:%S.%6f"),
     }))
 }
 
 /// Deletes the objects and the empty containers in a list of names.
-fn bulk_delete(ctx: &mut RequestContext<'_>, place: &Place) -> Answer {
+fn bulk_delete(ctx: &mut RequestContext<'_>, target: &ObjectPath) -> Answer {
     let names = String::from_utf8_lossy(&ctx.request.bytes).into_owned();
     let (mut gone, mut missing) = (0, 0);
     let mut errors: Vec<Value> = Vec::new();
     for line in names.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let name = super::super::http::decode(line.trim_start_matches('/'));
-        let key = format!("{}/{name}", place.account);
-        let inside = Place {
-            account: place.account.clone(),
+        let key = format!("{}/{name}", target.account);
+        let inside = ObjectPath {
+            account: target.account.clone(),
             container: name.clone(),
             object: String::new(),
         };

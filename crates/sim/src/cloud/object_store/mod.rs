@@ -68,7 +68,7 @@ fn info() -> Value {
 }
 
 /// The account, the container and the object in a path.
-struct Place {
+struct ObjectPath {
     account: String,
     container: String,
     object: String,
@@ -82,29 +82,29 @@ fn serve(ctx: &mut RequestContext<'_>) -> Answer {
     let Some(project) = account.strip_prefix("AUTH_") else {
         return Err(refuse(404, "The resource could not be found."));
     };
-    let place = Place {
+    let target = ObjectPath {
         account: project.to_owned(),
         container: rest.first().map(|part| (*part).to_owned()).unwrap_or_default(),
         object: rest.get(1..).map(|rest| rest.join("/")).unwrap_or_default(),
     };
     let method = ctx.request.method.clone();
-    allowed(ctx, &place, &method)?;
-    match (place.container.is_empty(), place.object.is_empty()) {
-        (true, _) => accounts::account(ctx, &place, &method),
-        (false, true) => accounts::container(ctx, &place, &method),
-        (false, false) => objects::serve(ctx, &place, &method),
+    allowed(ctx, &target, &method)?;
+    match (target.container.is_empty(), target.object.is_empty()) {
+        (true, _) => accounts::account(ctx, &target, &method),
+        (false, true) => accounts::container(ctx, &target, &method),
+        (false, false) => objects::serve(ctx, &target, &method),
     }
 }
 
 /// Authorizes the request: the caller owns the account, the ACL of the container permits it, or the URL is signed.
-fn allowed(ctx: &RequestContext<'_>, place: &Place, method: &str) -> Result<(), Refusal> {
-    if ctx.caller.project == place.account || ctx.caller.is_admin {
+fn allowed(ctx: &RequestContext<'_>, target: &ObjectPath, method: &str) -> Result<(), Refusal> {
+    if ctx.caller.project == target.account || ctx.caller.is_admin {
         return Ok(());
     }
-    if temp_url::is_valid(ctx, place, method) {
+    if temp_url::is_valid(ctx, target, method) {
         return Ok(());
     }
-    let container = ctx.state.copy(CONTAINERS, &container_key(place));
+    let container = ctx.state.copy(CONTAINERS, &container_key(target));
     let reads = ["GET", "HEAD"].contains(&method);
     let acl = if reads {
         header(&container, "x-container-read")
@@ -112,7 +112,7 @@ fn allowed(ctx: &RequestContext<'_>, place: &Place, method: &str) -> Result<(), 
         header(&container, "x-container-write")
     };
     let open = acl.split(',').map(str::trim).any(|entry| {
-        let listing = place.object.is_empty();
+        let listing = target.object.is_empty();
         let word = if listing { ".rlistings" } else { ".r:*" };
         (entry == word && reads)
             || entry == "*:*"
@@ -129,12 +129,12 @@ fn allowed(ctx: &RequestContext<'_>, place: &Place, method: &str) -> Result<(), 
     }
 }
 
-fn container_key(place: &Place) -> String {
-    format!("{}/{}", place.account, place.container)
+fn container_key(target: &ObjectPath) -> String {
+    format!("{}/{}", target.account, target.container)
 }
 
-fn object_key(place: &Place) -> String {
-    format!("{}/{}/{}", place.account, place.container, place.object)
+fn object_key(target: &ObjectPath) -> String {
+    format!("{}/{}/{}", target.account, target.container, target.object)
 }
 
 /// Returns a stored header of an object.
@@ -181,8 +181,8 @@ fn size(row: &Obj) -> u64 {
 }
 
 /// Returns the objects of a container, by name.
-fn contents(ctx: &RequestContext<'_>, place: &Place) -> Vec<Obj> {
-    let mut rows = ctx.state.with(OBJECTS, "container", &container_key(place));
+fn contents(ctx: &RequestContext<'_>, target: &ObjectPath) -> Vec<Obj> {
+    let mut rows = ctx.state.with(OBJECTS, "container", &container_key(target));
     rows.sort_by(|one, other| text(one, "name").cmp(text(other, "name")));
     rows
 }

@@ -9,7 +9,8 @@ use super::super::error_style::refuse;
 use super::super::request::{Answer, Content, Reply, RequestContext, int, object, set, text};
 use super::super::state::format_time;
 use super::{
-    CONTAINERS, OBJECTS, Place, container_key, header, keep, object_key, timestamp, with_headers,
+    CONTAINERS, OBJECTS, ObjectPath, container_key, header, keep, object_key, timestamp,
+    with_headers,
 };
 
 /// The headers of an object besides its metadata.
@@ -21,17 +22,17 @@ const HEADERS: &[&str] = &[
     "x-static-large-object",
 ];
 
-pub(super) fn serve(ctx: &mut RequestContext<'_>, place: &Place, method: &str) -> Answer {
-    if ctx.state.get(CONTAINERS, &container_key(place)).is_none() {
+pub(super) fn serve(ctx: &mut RequestContext<'_>, target: &ObjectPath, method: &str) -> Answer {
+    if ctx.state.get(CONTAINERS, &container_key(target)).is_none() {
         return Err(refuse(404, "The resource could not be found."));
     }
-    let key = object_key(place);
+    let key = object_key(target);
     let seconds = ctx.now() / 1_000_000;
     let there = ctx.state.get(OBJECTS, &key).cloned();
     let there = there.filter(|row| int(row, "ends") == 0 || int(row, "ends") > seconds);
     let missing = || refuse(404, "The resource could not be found.");
     match method {
-        "PUT" => put(ctx, place, &key),
+        "PUT" => put(ctx, target, &key),
         "POST" => {
             let mut row = there.ok_or_else(missing)?;
             // Metadata that the request does not repeat is removed.
@@ -47,7 +48,7 @@ pub(super) fn serve(ctx: &mut RequestContext<'_>, place: &Place, method: &str) -
         "DELETE" => {
             there.ok_or_else(missing)?;
             ctx.state.remove(OBJECTS, &key);
-            restore(ctx, place, &key);
+            restore(ctx, target, &key);
             Ok(Reply::empty(204))
         }
         "GET" | "HEAD" => {
@@ -72,13 +73,13 @@ pub(super) fn serve(ctx: &mut RequestContext<'_>, place: &Place, method: &str) -
     }
 }
 
-fn put(ctx: &mut RequestContext<'_>, place: &Place, key: &str) -> Answer {
+fn put(ctx: &mut RequestContext<'_>, target: &ObjectPath, key: &str) -> Answer {
     let mut bytes = ctx.request.bytes.clone();
     let mut kind =
         ctx.request.header("content-type").unwrap_or("application/octet-stream").to_owned();
     if let Some(from) = ctx.request.header("x-copy-from") {
         let from = super::super::http::decode(from.trim_start_matches('/'));
-        let source = ctx.state.copy(OBJECTS, &format!("{}/{from}", place.account));
+        let source = ctx.state.copy(OBJECTS, &format!("{}/{from}", target.account));
         if source.is_empty() {
             return Err(refuse(404, "The resource could not be found."));
         }
@@ -87,31 +88,31 @@ fn put(ctx: &mut RequestContext<'_>, place: &Place, key: &str) -> Answer {
     }
     let hash = hex::encode(Md5::digest(&bytes));
     let mut row = object(json!({
-        "name": place.object, "project_id": place.account, "container": container_key(place),
+        "name": target.object, "project_id": target.account, "container": container_key(target),
         "bytes": bytes.len(), "hash": hash, "content_type": kind, "data": STANDARD.encode(&bytes), "headers": {},
         "stamp": timestamp(ctx), "made": format_time(ctx.now(), "%Y-%m-%dT%H:%M:%S.%6f"),
         "modified": format_time(ctx.now(), "%a, %d %b %Y %H:%M:%S GMT"),
     }));
     keep(ctx, &mut row, "object", HEADERS);
     expiry(ctx, &mut row);
-    archive(ctx, place, key);
+    archive(ctx, target, key);
     ctx.state.put(OBJECTS, key, row);
     let modified = format_time(ctx.now(), "%a, %d %b %Y %H:%M:%S GMT");
     Ok(Reply::empty(201).with("etag", hash).with("last-modified", modified))
 }
 
 /// Returns the location of the old versions of an object, if its container keeps them.
-fn versions(ctx: &RequestContext<'_>, place: &Place) -> Option<Place> {
-    let container = ctx.state.copy(CONTAINERS, &container_key(place));
+fn versions(ctx: &RequestContext<'_>, target: &ObjectPath) -> Option<ObjectPath> {
+    let container = ctx.state.copy(CONTAINERS, &container_key(target));
     let location = header(&container, "x-versions-location");
     let container = location.split('/').next().filter(|it| !it.is_empty())?.to_owned();
-    let object = format!("{:03x}{}/", place.object.len(), place.object);
-    Some(Place { account: place.account.clone(), container, object })
+    let object = format!("{:03x}{}/", target.object.len(), target.object);
+    Some(ObjectPath { account: target.account.clone(), container, object })
 }
 
 /// Archives the current version of an object before it is overwritten.
-fn archive(ctx: &mut RequestContext<'_>, place: &Place, key: &str) {
-    let Some(mut version) = versions(ctx, place) else { return };
+fn archive(ctx: &mut RequestContext<'_>, target: &ObjectPath, key: &str) {
+    let Some(mut version) = versions(ctx, target) else { return };
     let Some(mut row) = ctx.state.get(OBJECTS, key).cloned() else { return };
     version.object.push_str(text(&row, "stamp"));
     let timestamp = ctx.state.get(OBJECTS, &object_key(&version)).is_some();
@@ -125,15 +126,15 @@ fn archive(ctx: &mut RequestContext<'_>, place: &Place, key: &str) {
 }
 
 /// Restores the previous version of a deleted object.
-fn restore(ctx: &mut RequestContext<'_>, place: &Place, key: &str) {
-    let Some(version) = versions(ctx, place) else { return };
+fn restore(ctx: &mut RequestContext<'_>, target: &ObjectPath, key: &str) {
+    let Some(version) = versions(ctx, target) else { return };
     let kept = super::contents(ctx, &version);
     let last = kept.into_iter().rfind(|row| text(row, "name").starts_with(&version.object));
     let Some(mut row) = last else { return };
     let name = text(&row, "name").to_owned();
-    ctx.state.remove(OBJECTS, &object_key(&Place { object: name, ..version }));
-    set(&mut row, "name", place.object.as_str());
-    set(&mut row, "container", container_key(place));
+    ctx.state.remove(OBJECTS, &object_key(&ObjectPath { object: name, ..version }));
+    set(&mut row, "name", target.object.as_str());
+    set(&mut row, "container", container_key(target));
     ctx.state.put(OBJECTS, key, row);
 }
 

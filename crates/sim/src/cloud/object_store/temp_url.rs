@@ -9,16 +9,16 @@ use sha2::{Sha256, Sha512};
 use super::super::http::encode;
 use super::super::request::RequestContext;
 use super::super::state::format_time;
-use super::{ACCOUNTS, CONTAINERS, Place, container_key, header};
+use super::{ACCOUNTS, CONTAINERS, ObjectPath, container_key, header};
 
 /// Reports whether the URL has a valid signature for this method and object that has not expired.
-pub(super) fn is_valid(ctx: &RequestContext<'_>, place: &Place, method: &str) -> bool {
+pub(super) fn is_valid(ctx: &RequestContext<'_>, target: &ObjectPath, method: &str) -> bool {
     let (Some(signature), Some(expires)) =
         (ctx.request.query("temp_url_sig"), ctx.request.query("temp_url_expires"))
     else {
         return false;
     };
-    if place.object.is_empty() {
+    if target.object.is_empty() {
         return false;
     }
     let seconds = ctx.now() / 1_000_000;
@@ -29,8 +29,8 @@ pub(super) fn is_valid(ctx: &RequestContext<'_>, place: &Place, method: &str) ->
     if late {
         return false;
     }
-    let account = ctx.state.copy(ACCOUNTS, &place.account);
-    let container = ctx.state.copy(CONTAINERS, &container_key(place));
+    let account = ctx.state.copy(ACCOUNTS, &target.account);
+    let container = ctx.state.copy(CONTAINERS, &container_key(target));
     let keys = [
         header(&account, "x-account-meta-temp-url-key"),
         header(&account, "x-account-meta-temp-url-key-2"),
@@ -46,7 +46,7 @@ pub(super) fn is_valid(ctx: &RequestContext<'_>, place: &Place, method: &str) ->
         "DELETE" => &["DELETE"],
         _ => &[],
     };
-    let path = format!("/v1/AUTH_{}/{}/{}", place.account, place.container, place.object);
+    let path = format!("/v1/AUTH_{}/{}/{}", target.account, target.container, target.object);
     // Clients sign the path as they know it: with the prefix of this service or without, encoded or not.
     let paths = [
         path.clone(),

@@ -82,9 +82,17 @@ pub(in super::super) fn update(request: &Request<'_>) -> Answer {
 }
 
 pub(in super::super) fn delete(request: &Request<'_>) -> Answer {
+    delete_found(request, |state, caller| find(request, state, caller, "delete_credential"))
+}
+
+/// Deletes the credential that `find` returns after it has authorized the caller.
+pub(super) fn delete_found(
+    request: &Request<'_>,
+    find: impl FnOnce(&State, &Subject) -> Result<Credential, ApiError>,
+) -> Answer {
     let caller = request.caller()?;
     request.identity.update(|state| {
-        let credential = find(request, state, &caller, "delete_credential")?;
+        let credential = find(state, &caller)?;
         state.credentials.remove(&credential.id);
         Ok(())
     })?;

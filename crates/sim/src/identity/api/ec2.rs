@@ -9,7 +9,7 @@ use super::super::request::{Answer, Reply, Request, new_id};
 use super::super::state::State;
 use super::super::time::Moment;
 use super::super::token::{Subject, TokenRequest};
-use super::credentials::{allowed, key_id, primary};
+use super::credentials::{allowed, delete_found, key_id, primary};
 use super::issue::{body, issue};
 use super::signature;
 
@@ -66,13 +66,7 @@ pub(in super::super) fn show(request: &Request<'_>) -> Answer {
 }
 
 pub(in super::super) fn delete(request: &Request<'_>) -> Answer {
-    let caller = request.caller()?;
-    request.identity.update(|state| {
-        let credential = find(request, state, &caller, "ec2_delete_credential")?;
-        state.credentials.remove(&credential.id);
-        Ok(())
-    })?;
-    Ok(Reply::done())
+    delete_found(request, |state, caller| find(request, state, caller, "ec2_delete_credential"))
 }
 
 /// Issues a token for the signer of the described request.

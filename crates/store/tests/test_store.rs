@@ -14,24 +14,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use uuid::Uuid;
 
 /// Where a case can have a store in a database.
-pub(crate) struct Place {
+pub(crate) struct TestDatabase {
     pub(crate) url: String,
     pub(crate) keys: PathBuf,
 }
 
-impl Place {
+impl TestDatabase {
     pub(crate) async fn open(&self) -> SqlStore {
         SqlStore::open(&self.url, &self.keys).await.unwrap()
     }
 
-    pub(crate) async fn world(self) -> World {
+    pub(crate) async fn test_store(self) -> TestStore {
         let store = Arc::new(self.open().await);
-        World::new(store, Arc::new(self.open().await))
+        TestStore::new(store, Arc::new(self.open().await))
     }
 }
 
 /// A store, and the same store as another process sees it.
-pub(crate) struct World {
+pub(crate) struct TestStore {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) other: Arc<dyn Store>,
     next: AtomicU64,
@@ -47,9 +47,9 @@ pub(crate) const fn at(seconds: i64) -> Time {
     Time::from_micros(seconds * 1_000_000)
 }
 
-impl World {
-    pub(crate) fn new(store: Arc<dyn Store>, other: Arc<dyn Store>) -> World {
-        World { store, other, next: AtomicU64::new(1) }
+impl TestStore {
+    pub(crate) fn new(store: Arc<dyn Store>, other: Arc<dyn Store>) -> TestStore {
+        TestStore { store, other, next: AtomicU64::new(1) }
     }
 
     /// An id that looks random and is the same in every run.

@@ -54,7 +54,7 @@ impl Authenticator for Tokens {
     }
 }
 
-/// Whoever has a token.
+/// The caller with a token.
 fn caller(token: &str) -> Option<Caller> {
     let (name, project, roles) = CALLERS.iter().find(|(known, ..)| *known == token)?;
     Some(Caller {
@@ -70,12 +70,12 @@ fn caller(token: &str) -> Option<Caller> {
 }
 
 /// An API and all that is behind it.
-pub(crate) struct World {
+pub(crate) struct TestApi {
     pub(crate) app: Arc<App>,
     pub(crate) engine: Engine,
 }
 
-/// What came back.
+/// The response to a request.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -93,22 +93,22 @@ impl Reply {
     }
 }
 
-impl World {
-    pub(crate) fn new() -> World {
-        World::with(Rules { allows_adopt: true, allows_abandon: true, ..Rules::default() })
+impl TestApi {
+    pub(crate) fn new() -> TestApi {
+        TestApi::with(Rules { allows_adopt: true, allows_abandon: true, ..Rules::default() })
     }
 
-    pub(crate) fn with(rules: Rules) -> World {
-        World::made(rules, Options::default())
+    pub(crate) fn with(rules: Rules) -> TestApi {
+        TestApi::made(rules, Options::default())
     }
 
-    pub(crate) fn made(rules: Rules, options: Options) -> World {
-        World::telling(rules, options, Vec::new())
+    pub(crate) fn made(rules: Rules, options: Options) -> TestApi {
+        TestApi::telling(rules, options, Vec::new())
     }
 
-    /// One whose alarms may tell addresses that begin so.
-    pub(crate) fn telling(rules: Rules, options: Options, starts: Vec<String>) -> World {
-        World::on(Arc::new(NoCloud), rules, options, starts)
+    /// An API whose alarms may call webhooks with these prefixes.
+    pub(crate) fn telling(rules: Rules, options: Options, starts: Vec<String>) -> TestApi {
+        TestApi::on(Arc::new(NoCloud), rules, options, starts)
     }
 
     /// A world whose service has this way to the cloud.
@@ -117,12 +117,12 @@ impl World {
         rules: Rules,
         options: Options,
         starts: Vec<String>,
-    ) -> World {
+    ) -> TestApi {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let config = Arc::new(Config {
             global: kiln_resources::environment::shipped(),
             region: Some("here".into()),
-            // Nothing here takes effect late.
+            // No call takes effect late here.
             lost_call_window: std::time::Duration::from_millis(1),
             webhook_client: Arc::new(kiln_api::WebhookSender::new(starts)),
             ..Config::default()
@@ -142,20 +142,20 @@ impl World {
             replay_guard: Default::default(),
         });
         loopback.connect(&app);
-        World { app, engine }
+        TestApi { app, engine }
     }
 
     /// Another process on the same store.
-    pub(crate) fn beside(&self) -> World {
-        World { app: self.app.clone(), engine: self.engine.clone() }.with_rate(None)
+    pub(crate) fn beside(&self) -> TestApi {
+        TestApi { app: self.app.clone(), engine: self.engine.clone() }.with_rate(None)
     }
 
     /// The same with a limit on how often a project may ask in a second.
-    pub(crate) fn asked_so_often(self, rate: u32) -> World {
+    pub(crate) fn asked_so_often(self, rate: u32) -> TestApi {
         self.with_rate(Some(RateLimit::new(rate)))
     }
 
-    fn with_rate(self, rate: Option<RateLimit>) -> World {
+    fn with_rate(self, rate: Option<RateLimit>) -> TestApi {
         let app = &self.app;
         let app = App {
             service: app.service.clone(),
@@ -167,7 +167,7 @@ impl World {
             rate,
             replay_guard: Default::default(),
         };
-        World { app: Arc::new(app), ..self }
+        TestApi { app: Arc::new(app), ..self }
     }
 
     /// Sends a request; the path stands behind the version.

@@ -7,11 +7,11 @@ use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A directory that goes away with the test.
-pub(crate) struct Place {
+pub(crate) struct TestDirectory {
     path: PathBuf,
 }
 
-/// What a run printed, and its exit status.
+/// The output and the exit status of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) status: i32,
@@ -19,19 +19,19 @@ pub(crate) struct Run {
     pub(crate) err: String,
 }
 
-impl Place {
+impl TestDirectory {
     /// A directory with these files.
-    pub(crate) fn with(files: &[(&str, &str)]) -> Place {
+    pub(crate) fn with(files: &[(&str, &str)]) -> TestDirectory {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("kiln-{}-{number}", std::process::id());
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         fs::create_dir_all(&path).expect("a directory for the test");
-        let place = Place { path };
+        let directory = TestDirectory { path };
         for (name, text) in files {
-            place.put(name, text.as_bytes());
+            directory.put(name, text.as_bytes());
         }
-        place
+        directory
     }
 
     /// Writes a file.
@@ -70,7 +70,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TestDirectory {
     fn drop(&mut self) {
         _ = fs::remove_dir_all(&self.path);
     }

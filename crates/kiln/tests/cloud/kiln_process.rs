@@ -3,48 +3,48 @@
 use super::given::PUBLIC_KEY;
 use super::guests;
 use crate::openstack::Real;
-use crate::place::Place;
+use crate::test_directory::TestDirectory;
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
 /// A running Kiln. It ends with this.
-pub(crate) struct World {
+pub(crate) struct KilnProcess {
     pub(crate) process: Child,
     pub(crate) identity: String,
     pub(crate) orchestration: String,
     cloudformation: String,
     cloudwatch: String,
-    /// Where the simulated cloud is.
+    /// The URL of the simulated cloud.
     cloud: String,
     /// The real cloud, if it is one.
     pub(crate) real: Option<Real>,
     client: reqwest::Client,
-    /// Whether somebody is inside the servers while a stack is waited for.
+    /// Whether guests run inside the servers while a stack is waited for.
     is_inhabited: bool,
     demo: Token,
     admin: Token,
-    pub(crate) place: Place,
+    pub(crate) directory: TestDirectory,
 }
 
-/// Somebody who is logged in.
+/// The token of a user, with its project and catalogue.
 #[derive(Clone, Default)]
 pub(crate) struct Token {
     text: String,
     project: String,
-    /// Where services are, by type.
+    /// The endpoints of services, by type.
     endpoints: BTreeMap<String, String>,
 }
 
-/// Who asks.
+/// The user of a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Who {
     Demo,
     Admin,
 }
 
-/// What came back.
+/// The response to a request.
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) body: Json,
@@ -53,7 +53,7 @@ pub(crate) struct Reply {
 /// Everything there is in the cloud: the ids in each collection.
 pub(crate) type Objects = BTreeMap<String, BTreeSet<String>>;
 
-impl Drop for World {
+impl Drop for KilnProcess {
     fn drop(&mut self) {
         // It may have ended by itself.
         _ = self.process.kill();
@@ -61,21 +61,21 @@ impl Drop for World {
     }
 }
 
-impl World {
+impl KilnProcess {
     /// A cloud with some more arguments for `kiln dev`.
-    pub(crate) async fn start(arguments: &[&str]) -> World {
-        let world = World::open(Place::with(&[]), arguments).await;
-        world.furnish().await;
-        world
+    pub(crate) async fn start(arguments: &[&str]) -> KilnProcess {
+        let kiln = KilnProcess::open(TestDirectory::with(&[]), arguments).await;
+        kiln.furnish().await;
+        kiln
     }
 
     /// A cloud that is in a folder already, or an empty one.
-    pub(crate) async fn open(place: Place, arguments: &[&str]) -> World {
-        let (process, lines) = launch(&place, &[&["--free-ports"], arguments].concat());
+    pub(crate) async fn open(directory: TestDirectory, arguments: &[&str]) -> KilnProcess {
+        let (process, lines) = launch(&directory, &[&["--free-ports"], arguments].concat());
         let url = |name: &str| lines.get(name).cloned().unwrap_or_else(|| panic!("no {name}"));
         let orchestration = url("orchestration").replace("/PROJECT_ID", "");
         let client = kiln_cloud::client_builder().build().expect("a client");
-        let mut world = World {
+        let mut kiln = KilnProcess {
             process,
             identity: url("identity"),
             orchestration,
@@ -87,18 +87,18 @@ impl World {
             is_inhabited: true,
             demo: Token::default(),
             admin: Token::default(),
-            place,
+            directory,
         };
-        world.demo = world.login("demo", "demo").await;
-        world.admin = world.login("admin", "admin").await;
-        world
+        kiln.demo = kiln.login("demo", "demo").await;
+        kiln.admin = kiln.login("admin", "admin").await;
+        kiln
     }
 
-    /// A cloud with nobody inside its servers: the test plays them.
-    pub(crate) async fn empty(arguments: &[&str]) -> World {
-        let mut world = World::start(arguments).await;
-        world.is_inhabited = false;
-        world
+    /// A cloud without guests inside its servers: the test plays them.
+    pub(crate) async fn empty(arguments: &[&str]) -> KilnProcess {
+        let mut kiln = KilnProcess::start(arguments).await;
+        kiln.is_inhabited = false;
+        kiln
     }
 
     /// Kills it, with no chance to tidy up, and starts it again where it was.
@@ -118,8 +118,8 @@ impl World {
         ];
         let ports = ports.iter().flat_map(|(name, port)| [*name, port.as_str()]);
         let all: Vec<&str> = ports.chain(arguments.iter().copied()).collect();
-        self.process = launch(&self.place, &all).0;
-        // Nothing of the old connections is of use.
+        self.process = launch(&self.directory, &all).0;
+        // The old connections are closed.
         self.client = kiln_cloud::client_builder().build().expect("a client");
     }
 
@@ -128,11 +128,11 @@ impl World {
         process: Child,
         [api, cloudformation]: [String; 2],
         real: Real,
-        place: Place,
-    ) -> World {
+        directory: TestDirectory,
+    ) -> KilnProcess {
         let (identity, passwords) =
             (real.identity(), [real.password("demo"), real.password("admin")]);
-        let mut world = World {
+        let mut kiln = KilnProcess {
             process,
             identity,
             orchestration: format!("{api}/v1"),
@@ -144,11 +144,11 @@ impl World {
             client: kiln_cloud::client_builder().build().expect("a client"),
             demo: Token::default(),
             admin: Token::default(),
-            place,
+            directory,
         };
-        world.demo = world.login("demo", &passwords[0]).await;
-        world.admin = world.login("admin", &passwords[1]).await;
-        world
+        kiln.demo = kiln.login("demo", &passwords[0]).await;
+        kiln.admin = kiln.login("admin", &passwords[1]).await;
+        kiln
     }
 
     async fn login(&self, name: &str, password: &str) -> Token {
@@ -203,27 +203,27 @@ impl World {
         request.header("X-Auth-Token", &self.token(who).text)
     }
 
-    /// Where the CloudWatch API is.
+    /// The URL of the CloudWatch API.
     pub(crate) fn cloudwatch(&self) -> &str {
         &self.cloudwatch
     }
 
-    /// What asks anybody anything.
+    /// The HTTP client.
     pub(crate) fn client(&self) -> &reqwest::Client {
         &self.client
     }
 
-    /// Where the services of the cloud are: their prefixes stand behind it.
+    /// The URL of the cloud, before the prefixes of its services.
     pub(crate) fn services(&self) -> &str {
         &self.cloud
     }
 
-    /// Where the orchestration API is: projects stand behind it.
+    /// The URL of the orchestration API, before the project.
     pub(crate) fn orchestration(&self) -> &str {
         &self.orchestration
     }
 
-    /// Where the CloudFormation API is.
+    /// The URL of the CloudFormation API.
     pub(crate) fn cloudformation(&self) -> &str {
         &self.cloudformation
     }
@@ -458,8 +458,8 @@ impl World {
         }
     }
 
-    /// What is there more or less than before, when it has settled: rights are given back a moment after a
-    /// stack is gone. What may stay is not counted.
+    /// The objects that the cloud has more or less than before, after a pause: trusts are revoked a moment after
+    /// a stack is gone. Objects that may stay are not counted.
     pub(crate) async fn changed_besides(
         &self,
         before: &Objects,
@@ -476,7 +476,7 @@ impl World {
         found
     }
 
-    /// What is there more or less than before, when it has settled.
+    /// The objects that the cloud has more or less than before, after a pause.
     pub(crate) async fn changed_since(&self, before: &Objects) -> Vec<String> {
         self.changed_besides(before, None).await
     }
@@ -496,11 +496,11 @@ impl World {
 }
 
 /// Starts the program, and gives the addresses that it tells.
-fn launch(place: &Place, arguments: &[&str]) -> (Child, BTreeMap<String, String>) {
+fn launch(directory: &TestDirectory, arguments: &[&str]) -> (Child, BTreeMap<String, String>) {
     let mut process = Command::new(env!("CARGO_BIN_EXE_kiln"))
         .arg("dev")
         .args(arguments)
-        .current_dir(place.path())
+        .current_dir(directory.path())
         .stdout(Stdio::piped())
         .spawn()
         .expect("kiln starts");
@@ -533,7 +533,7 @@ async fn answer(request: reqwest::RequestBuilder) -> Reply {
     Reply { status, body: serde_json::from_str(&text).unwrap_or(Json::String(text)) }
 }
 
-/// What one of two clouds has more than the other.
+/// The objects that only one of two clouds has.
 fn difference(before: &Objects, after: &Objects, kept: Option<&str>) -> Vec<String> {
     let none = BTreeSet::new();
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
