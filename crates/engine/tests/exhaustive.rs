@@ -1,10 +1,11 @@
 //! Small stories, each told once for every place where the engine may die in it.
 
 use crate::simulation::check::{books, flaws, outcome};
+use crate::simulation::cloud::Thing;
 use crate::simulation::script::{Plan, wish};
 use crate::simulation::world::{World, now, recipe};
 use kiln_engine::ids::{Ids, SnapshotId, StackId};
-use kiln_engine::machine::{Command, Settings};
+use kiln_engine::machine::{Command, Reached, Settings};
 use kiln_engine::state::{Action, Status};
 use kiln_engine::store::Store;
 use kiln_template::value::Value;
@@ -367,7 +368,161 @@ const SCENARIOS: &[Scenario] = &[
         },
         &["UPDATE_COMPLETE: x x"],
     ),
+    scenario(
+        "a stack adopts things that exist",
+        |w| {
+            let ids = existing(w, &["x", "y"]);
+            let adopted = |id: &String| Value::map([("resource_id", Value::from(id.as_str()))]);
+            let adopted = Value::map([("a", adopted(&ids[0])), ("b", adopted(&ids[1]))]);
+            let recipe = wish(&mut w.rng, &Plan::of("a x; b y a"));
+            w.adopt(recipe, adopted.as_map().unwrap().clone().into());
+            w.run();
+            update(w, "a z; b y a");
+        },
+        &["UPDATE_COMPLETE: y z"],
+    ),
+    scenario(
+        "things of others are checked, and stay when the stack does without them",
+        |w| {
+            let ids = existing(w, &["theirs"]);
+            let template = format!(
+                "heat_template_version: 2021-04-16\nresources:\n  \
+                 t: {{type: Test::Thing, external_id: {}}}\n  r: {{type: OS::Heat::RandomString, external_id: r1}}\n",
+                ids[0]
+            );
+            let recipe = recipe(&mut w.rng, &template, &[]);
+            w.create(recipe, Settings::default());
+            w.run();
+            update(w, "a x");
+            assert!(w.cloud.things.remove(&ids[0]).is_some(), "it is not ours to remove");
+        },
+        &["UPDATE_COMPLETE: x"],
+    ),
+    scenario(
+        "a thing that is gone is replaced when it is to be changed",
+        |w| {
+            create(w, "a x; b y a");
+            w.cloud.things.pop_first();
+            update(w, "a z; b y a");
+        },
+        &["UPDATE_COMPLETE: y z"],
+    ),
+    scenario(
+        "a change that is not possible, then one that is",
+        |w| {
+            let coloured = |colour: &str| {
+                format!(
+                    "heat_template_version: 2021-04-16\nresources:\n  \
+                     a: {{type: Test::Thing, properties: {{value: x, colour: {colour}}}}}\n"
+                )
+            };
+            for colour in ["red", "blue", "red"] {
+                let recipe = recipe(&mut w.rng, &coloured(colour), &[]);
+                match w.tree() {
+                    None => w.create(recipe, Settings::default()),
+                    Some(_) => {
+                        let settings = Settings::default();
+                        later(w, 1, move |_| Command::Update { recipe, settings });
+                    }
+                }
+                w.run();
+            }
+        },
+        &["UPDATE_COMPLETE: x"],
+    ),
+    scenario(
+        "a definition cannot be resolved until the template is corrected",
+        |w| {
+            let template = "heat_template_version: 2021-04-16\nresources:\n  \
+                a: {type: Test::Thing, properties: {value: x}}\n  \
+                b: {type: Test::Thing, properties: {value: {str_split: [',', {get_attr: [a, users]}]}}}\n";
+            let recipe = recipe(&mut w.rng, template, &[]);
+            w.create(recipe, Settings::default());
+            w.run();
+            update(w, "a x; b y a");
+        },
+        &["UPDATE_COMPLETE: x y"],
+    ),
+    scenario(
+        "dependencies are turned round, back again, and the stack is deleted meanwhile",
+        |w| {
+            create_undone(w, "a x; b slow a");
+            later(w, 1, change("b z; a x*2 b; c refused a"));
+            later(w, 45, |_| Command::Delete);
+            w.run();
+        },
+        &["DELETE_COMPLETE: "],
+    ),
+    scenario(
+        "a group changes in batches with pauses",
+        |w| {
+            let group = |value: &str| {
+                format!(
+                    "heat_template_version: 2021-04-16\nresources:\n  \
+                     g:\n    type: OS::Heat::ResourceGroup\n    \
+                     update_policy: {{rolling_update: {{max_batch_size: 1, pause_time: 20}}}}\n    \
+                     properties: {{count: 3, resource_def: {{type: Test::Thing, properties: {{value: {value}}}}}}}\n"
+                )
+            };
+            let first = recipe(&mut w.rng, &group("x"), &[]);
+            w.create(first, Settings::default());
+            w.run();
+            let recipe = recipe(&mut w.rng, &group("y"), &[]);
+            let settings = Settings::default();
+            later(w, 1, move |_| Command::Update { recipe, settings });
+            w.run();
+        },
+        &["UPDATE_COMPLETE: y y y"],
+    ),
+    scenario(
+        "a check finds two things gone that a third one needs",
+        |w| {
+            create(w, "a x; b y; c z a b; d v");
+            w.cloud.things.retain(|_, thing| thing.value != "x" && thing.value != "y");
+            let root = w.root;
+            later(w, 1, move |_| Command::ForEach(root, Action::Check));
+            w.run();
+            update(w, "a x; b y; c z a b; d v");
+        },
+        &["UPDATE_COMPLETE: v x y z"],
+    ),
+    scenario(
+        "copies that cannot be removed are removed later",
+        |w| {
+            create(w, "a stuck");
+            let id = snapshot(w);
+            w.cloud.is_sticky = true;
+            later(w, 1, move |_| Command::DeleteSnapshot(id));
+            w.run();
+            w.cloud.is_sticky = false;
+            later(w, 1, move |_| Command::DeleteSnapshot(id));
+            w.run();
+        },
+        &["CREATE_COMPLETE: stuck"],
+    ),
+    scenario(
+        "three generations of a thing, and back to the first",
+        |w| {
+            create_undone(w, "a x; b y a");
+            later(w, 1, change("a slow*2; b y a; c refused a"));
+            later(w, 4, change("a slow*3; b y a; c refused a"));
+            later(w, 7, change("a slow*4; b y a; c refused a"));
+            w.run();
+        },
+        &["ROLLBACK_COMPLETE: x y"],
+    ),
 ];
+
+/// Things that exist before the stack does; gives their ids.
+fn existing(world: &mut World, values: &[&str]) -> Vec<String> {
+    let id = |value: &str| format!("existing-{value}");
+    for value in values {
+        let (name, value) = ((*value).to_owned(), (*value).to_owned());
+        let thing = Thing { name, value: value.clone(), size: 1, ..Thing::default() };
+        world.cloud.things.insert(id(&value), thing);
+    }
+    values.iter().map(|value| id(value)).collect()
+}
 
 const DIAMOND: &str = "a x; b x a; c x a; d x b c";
 
@@ -419,7 +574,7 @@ fn later(world: &mut World, seconds: u64, command: impl FnOnce(&mut World) -> Co
 }
 
 /// Tells a story in which the engine dies at a place; gives the number of places there are.
-fn tell(scenario: &Scenario, crash_at: Option<u64>) -> Result<u64, String> {
+fn tell(scenario: &Scenario, crash_at: Option<u64>) -> Result<(u64, Reached), String> {
     let mut world = World::new(1);
     world.crash_at = crash_at;
     world.log = Some(Vec::new());
@@ -444,7 +599,7 @@ fn tell(scenario: &Scenario, crash_at: Option<u64>) -> Result<u64, String> {
         }
     }
     match found.is_empty() {
-        true => Ok(world.boundaries),
+        true => Ok((world.boundaries, world.reached)),
         false => {
             let log = world.log.take().unwrap_or_default().join("\n");
             Err(format!("{log}\n{}, death at {crash_at:?}: {found:#?}", scenario.name))
@@ -459,11 +614,23 @@ fn tell_all(scenario: &Scenario) -> Result<u64, String> {
             Err(format!("{}, death at {crash_at:?}: the engine broke down", scenario.name))
         })
     };
-    let places = told(None)?;
+    let (places, _) = told(None)?;
     for place in 1..=places {
         told(Some(place))?;
     }
     Ok(places)
+}
+
+/// The transitions that the engines of all stories go through if none dies.
+pub fn reached_by_stories() -> Reached {
+    let mut all = Reached::default();
+    for scenario in SCENARIOS {
+        match tell(scenario, None) {
+            Ok((_, reached)) => all.add(&reached),
+            Err(what) => panic!("{what}"),
+        }
+    }
+    all
 }
 
 #[test]
