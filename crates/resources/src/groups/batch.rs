@@ -1,21 +1,10 @@
 //! The arithmetic of groups: which members stay, which change, which are new.
 
-use super::Member;
+use super::{Member, Pace};
 use crate::declare::Value;
 use crate::op::OpError;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// How fast a group may change.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Pace {
-    /// The most members that change or are made in one stage.
-    pub(crate) batch: usize,
-    /// The fewest members that are left alone in each stage.
-    pub(crate) min_in_service: usize,
-    /// The time between two stages.
-    pub(crate) pause: Duration,
-}
 
 /// A rolling update, in numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,6 +100,7 @@ pub(crate) fn members(
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::time::Duration;
 
     fn pace(batch: usize, min_in_service: usize) -> Pace {
         Pace { batch, min_in_service, pause: Duration::ZERO }

@@ -7,8 +7,9 @@
 pub(crate) mod attributes;
 mod batch;
 pub(crate) mod named;
+mod pace;
 pub(crate) mod scaled;
 mod template;
 
-pub(crate) use batch::Pace;
+pub(crate) use pace::Pace;
 pub(crate) use template::{Dialect, Member, template};

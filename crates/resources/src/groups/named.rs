@@ -5,7 +5,7 @@ use super::{Dialect, Member, Pace, template};
 use crate::behaviour::{Group, OperationKind, Stage};
 use crate::declare::{Members, Value};
 use crate::op::OpError;
-use crate::property_access::{count, given, seconds, section};
+use crate::property_access::section;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(crate) fn stage(group: &Group<'_>, goal: Goal<'_>) -> Result<Stage, OpError>
     group.check_size(goal.size)?;
     let creating = group.operation == OperationKind::Create;
     let policy = if creating { "batch_create" } else { "rolling_update" };
-    let Some(pace) = section(group.update_policy, policy).map(pace) else {
+    let Some(pace) = section(group.update_policy, policy).map(Pace::of) else {
         return Ok(at_once(goal));
     };
     if creating && group.is_new {
@@ -90,12 +90,4 @@ fn rolled(goal: Goal<'_>, mut old: Vec<Member>, batch: Batch, pace: Pace, is_las
     let template = template(Dialect::Hot, &made);
     let pause = if is_last { Default::default() } else { pace.pause };
     Stage { template, data: goal.data, pause, is_last, ..Stage::default() }
-}
-
-fn pace(policy: &Members) -> Pace {
-    Pace {
-        batch: count(policy, "max_batch_size").unwrap_or(1),
-        min_in_service: count(policy, "min_in_service").unwrap_or(0),
-        pause: given(policy, "pause_time").map(seconds).unwrap_or_default(),
-    }
 }

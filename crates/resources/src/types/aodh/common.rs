@@ -43,9 +43,9 @@ pub(super) fn any_alarm(kind: ResourceType) -> ResourceType {
     ])
 }
 
-/// What every rule on metrics of Gnocchi has.
-pub(super) fn gnocchi_rule(kind: ResourceType) -> ResourceType {
-    kind.props([
+/// Declares an alarm on metrics of Gnocchi.
+pub(super) fn gnocchi_alarm(kind: ResourceType) -> ResourceType {
+    kind.detects_drift().since("2015.1").with(any_alarm).props([
         prop("aggregation_method", Str, "Gnocchi aggregation that turns measures into one value, such as `mean` or `rate:mean`.").updatable(),
         prop("comparison_operator", Str, "How the aggregated value is compared with the threshold, such as `gt` for greater than.").updatable().one_of(OPERATORS),
         prop("evaluation_periods", Int, "Number of granularity periods in a row in which the comparison must hold before the alarm fires.").updatable(),
@@ -60,6 +60,24 @@ fn queues(name: &'static str) -> Prop {
         .default_empty()
         .since("8.0.0")
         .each(item(Str).is(QUEUE))
+}
+
+/// A condition on samples or events, as an item of the property `query`.
+pub(super) fn condition(field: &'static str, value_type: Prop) -> Prop {
+    record([
+        prop("field", Str, field),
+        prop("op", Str, "Operator with which the field is compared with the value.")
+            .one_of(OPERATORS),
+        value_type,
+        prop("value", Str, "Value that the field is compared with."),
+    ])
+}
+
+/// The type of the value in a condition.
+pub(super) fn value_type() -> Prop {
+    prop("type", Str, "Data type as which the value is compared.")
+        .default("string")
+        .one_of(["integer", "float", "string", "boolean", "datetime"])
 }
 
 /// An alarm whose fields are put together by `adjust_fields`, with [`whole`].

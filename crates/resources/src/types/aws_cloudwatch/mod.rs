@@ -1,6 +1,6 @@
 //! Alarms in AWS terms: `AWS::CloudWatch::*`.
 
-use crate::declare::ResourceType;
+use crate::declare::*;
 
 mod alarm;
 
@@ -9,8 +9,32 @@ pub(crate) fn types() -> Vec<ResourceType> {
     vec![alarm::alarm()]
 }
 
+/// Declares an alarm in CloudWatch terms, except for what is measured and who is notified.
+pub(crate) fn any_alarm(kind: ResourceType) -> ResourceType {
+    kind.props([
+        prop("AlarmDescription", Str, "Free text that describes the alarm.").updatable(),
+        prop("ComparisonOperator", Str, "How the statistic is compared with the threshold.")
+            .required()
+            .updatable()
+            .one_of(COMPARISONS),
+        prop(
+            "EvaluationPeriods",
+            Str,
+            "Number of periods in a row in which the comparison must hold before the alarm fires.",
+        )
+        .required()
+        .updatable(),
+        prop("Threshold", Str, "Number that the statistic is compared with.")
+            .required()
+            .updatable(),
+        prop("Units", Str, "Unit of the metric, which has no effect here.")
+            .updatable()
+            .one_of(UNITS),
+    ])
+}
+
 /// How a statistic is compared with a threshold.
-pub(crate) const COMPARISONS: [&str; 4] = [
+const COMPARISONS: [&str; 4] = [
     "GreaterThanOrEqualToThreshold",
     "GreaterThanThreshold",
     "LessThanThreshold",

@@ -18,13 +18,46 @@ pub(super) fn rest_spec(path: &'static str, many: &'static str, id: &'static str
         .deleted_at_once()
 }
 
-/// Containers of secrets. They list a hundred at most.
+/// Declares a container of secrets. The service lists a hundred containers at most.
 pub(super) fn container(kind: ResourceType) -> ResourceType {
-    kind.attributes(container_attribute).rest(
-        rest_spec("/containers", "containers", "container_ref")
-            .list_suffix("?limit=100")
-            .readiness(Readiness::when("status", ["ACTIVE"], ["ERROR"]).reason("error_reason")),
-    )
+    kind.service(Service::KeyManager)
+        .entity("containers")
+        .since("6.0.0")
+        .props([prop("name", Str, "Readable name of the container.")])
+        .attrs([
+            attr(
+                "consumers",
+                List,
+                "Services that have registered their use of the container, with their URLs.",
+            ),
+            attr(
+                "container_ref",
+                Str,
+                "Reference URL of the container, under which other services find it.",
+            ),
+            attr("secret_refs", Map, "Map from the name of each secret to its reference URL."),
+            attr("status", Str, "State of the container in the key manager, such as `ACTIVE`."),
+        ])
+        .attributes(container_attribute)
+        .rest(
+            rest_spec("/containers", "containers", "container_ref")
+                .list_suffix("?limit=100")
+                .readiness(Readiness::when("status", ["ACTIVE"], ["ERROR"]).reason("error_reason")),
+        )
+}
+
+/// The secrets of a private key in a container.
+pub(super) fn private_key_props() -> [Prop; 2] {
+    [
+        prop(
+            "private_key_passphrase_ref",
+            Str,
+            "Reference URL of the secret with the passphrase of the private key.",
+        )
+        .is(SECRET),
+        prop("private_key_ref", Str, "Reference URL of the secret with the private key.")
+            .is(SECRET),
+    ]
 }
 
 /// Makes a container of some type of the secrets that properties name: each is called as its property, but for

@@ -5,7 +5,7 @@
 
 use super::{addresses, credentials, mailbox, stack_user};
 use crate::behaviour::View;
-use crate::declare::{Members, Value, map};
+use crate::declare::{self, Members, Prop, Str, SupportStatus, Value, map, prop};
 use crate::op::{Op, OpError};
 use crate::property_access::{section, text};
 use crate::{random, wire};
@@ -98,6 +98,30 @@ impl Delivery {
             }
         }
     }
+}
+
+/// The properties that choose how a server gets its metadata.
+pub(crate) fn transport_props() -> [Prop; 2] {
+    [
+        prop(
+            "deployment_swift_data",
+            declare::Map,
+            "Where the server's metadata are put for the transport `POLL_TEMP_URL`.",
+        )
+        .updatable()
+        .default_empty()
+        .since("9.0.0")
+        .members([
+            prop("container", Str, "Name of the container for the metadata; the server's own name if omitted.")
+                .min_length(1),
+            prop("object", Str, "Name of the object for the metadata; a random one if omitted.")
+                .min_length(1),
+        ]),
+        prop("software_config_transport", Str, "How the server gets its deployments: by polling one of the APIs or an object, or by messages.")
+            .updatable()
+            .default("POLL_SERVER_CFN")
+            .one_of(["POLL_SERVER_CFN", "POLL_SERVER_HEAT", "POLL_TEMP_URL", "ZAQAR_MESSAGE"]),
+    ]
 }
 
 /// Prepares the way on which a server gets its metadata; `kinds` are what else its agent reads.

@@ -8,7 +8,7 @@ use crate::behaviour::{OperationKind, View};
 use crate::declare::*;
 use crate::op::{Op, OpError};
 use crate::property_access::{items, open};
-use crate::types::aws_cloudwatch::{COMPARISONS, STATISTICS, UNITS};
+use crate::types::aws_cloudwatch::{STATISTICS, any_alarm};
 use crate::{random, wire};
 use kiln_cloud::{delete, get, put};
 use serde_json::{Map as Fields, Value as Json, json};
@@ -26,21 +26,17 @@ pub(super) fn cw_lite_alarm() -> ResourceType {
         .still_supported()
         // Servers report to the alarms that decide how many of them there are.
         .reference_known_early()
+        .with(any_alarm)
         .props([
             prop("AlarmActions", List, "References to resources that are signalled when the alarm fires, usually scaling policies.").updatable(),
-            prop("AlarmDescription", Str, "Free text that describes the alarm.").updatable(),
-            prop("ComparisonOperator", Str, "How the statistic is compared with the threshold.").required().updatable().one_of(COMPARISONS),
             prop("Dimensions", List, "Dimension names and values that reported data must have to be counted."),
-            prop("EvaluationPeriods", Str, "Number of periods in a row in which the comparison must hold before the alarm fires.").required().updatable(),
             prop("InsufficientDataActions", List, "References to resources that are signalled when no data have been reported.").updatable(),
             prop("MetricName", Str, "Name of the metric that servers report, such as with `cfn-push-stats`.").required(),
             prop("Namespace", Str, "CloudWatch namespace of the metric."),
             prop("OKActions", List, "References to resources that are signalled when the alarm is back to normal.").updatable(),
             prop("Period", Str, "Seconds over which reported data are combined into one statistic.").required().updatable(),
             prop("Statistic", Str, "What is computed from the data of a period.").required().updatable().one_of(STATISTICS),
-            prop("Threshold", Str, "Number that the statistic is compared with.").required().updatable(),
-            prop("Units", Str, "Unit of the metric, which has no effect here.").updatable().one_of(UNITS),
-        ])
+            ])
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(keep(op)))
         .deletes(|op| Box::pin(remove(op)))

@@ -1,10 +1,11 @@
 //! What groups of servers have in common: members come from a launch configuration.
 
 use crate::behaviour::{Group, Stage};
-use crate::declare::{Members, Value, map};
-use crate::groups::Pace;
+use crate::declare::*;
+use crate::groups::{Pace, attributes};
 use crate::op::OpError;
 use crate::property_access::{count, given, items, open, text};
+use crate::types::aws_ec2::key_value;
 use crate::types::aws_elasticloadbalancing::LOAD_BALANCER;
 use kiln_template::print;
 use std::time::Duration;
@@ -18,6 +19,57 @@ pub(crate) const GROUPS: [&str; 2] =
 
 /// The longest pause between two batches.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
+
+/// Declares a group of servers: where they are placed, and what they are registered with.
+pub(crate) fn server_group(kind: ResourceType) -> ResourceType {
+    kind.props([
+        prop(
+            "AvailabilityZones",
+            List,
+            "Names of the availability zones in which servers may be placed.",
+        )
+        .required(),
+        prop(
+            "LoadBalancerNames",
+            List,
+            "Load balancers of the same stack among which the servers are kept as members.",
+        ),
+        prop("Tags", List, "Tags that every server of the group gets as metadata.")
+            .each(key_value()),
+    ])
+    .attrs([attr("InstanceList", Str, "Comma-separated addresses of the servers of the group.")])
+    .attributes(attributes::instances)
+}
+
+/// The launch configuration of the servers.
+pub(crate) fn launch_configuration_prop() -> Prop {
+    prop(
+        "LaunchConfigurationName",
+        Str,
+        "Reference to the launch configuration that new servers are made from.",
+    )
+    .updatable()
+}
+
+/// The members of an update policy that [`pace`] reads.
+pub(crate) fn rolling_update_props() -> [Prop; 3] {
+    [
+        prop("MaxBatchSize", Int, "Largest number of servers that are replaced at the same time.")
+            .default(1),
+        prop(
+            "MinInstancesInService",
+            Int,
+            "Number of servers that must stay in service while others are being replaced.",
+        )
+        .default(0),
+        prop(
+            "PauseTime",
+            Str,
+            "Pause between two batches as an ISO 8601 duration, one hour at most.",
+        )
+        .default("PT0S"),
+    ]
+}
 
 /// The definition of a member of a group of servers, tagged with the group.
 pub(crate) fn member(group: &Group<'_>, group_tag: &'static str) -> Result<Value, OpError> {

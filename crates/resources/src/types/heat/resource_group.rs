@@ -2,7 +2,7 @@
 
 use crate::behaviour::{Group, Stage, View};
 use crate::declare::*;
-use crate::groups::{Dialect, Member, attributes, named, template};
+use crate::groups::{Dialect, Member, Pace, attributes, named, template};
 use crate::op::OpError;
 use crate::property_access::{count, items, section, text};
 use kiln_template::Secret;
@@ -47,11 +47,7 @@ pub(super) fn resource_group() -> ResourceType {
                 prop("max_batch_size", Int, "Largest number of members that are made at the same time.").default(1).min(1),
                 prop("pause_time", Num, "Seconds between two batches of new members.").default(0).min(0),
             ]),
-            prop("rolling_update", Map, "How members are updated in batches when their definition changes.").since("5.0.0").members([
-                prop("max_batch_size", Int, "Largest number of members that are updated at the same time.").default(1).min(1),
-                prop("min_in_service", Int, "Number of members that must stay in service while others are being updated.").default(0).min(0),
-                prop("pause_time", Num, "Seconds between two batches of updates.").default(0).min(0),
-            ]),
+            prop("rolling_update", Map, "How members are updated in batches when their definition changes.").since("5.0.0").members(Pace::props()),
         ])
         .expands_to(group_template)
         .staged(next_stage)

@@ -8,11 +8,12 @@ use super::mailbox::{self, Mailbox};
 use super::signal_transport::SignalTransport;
 use super::stack_user::{self, User};
 use crate::behaviour::{OperationKind, Signal, SignalOutcome, View};
-use crate::declare::{Members, ResourceType, Value, map};
+use crate::declare::{Members, Prop, ResourceType, SupportStatus, Value, map, prop};
 use crate::op::{Backoff, Op, OpError, Watched};
 use crate::property_access::{count, text};
 use crate::{random, wire};
 use kiln_template::print::{self, Keys};
+use kiln_template::schema::PropertyType;
 use serde_json::Value as Json;
 use std::time::Duration;
 
@@ -89,6 +90,23 @@ pub(crate) fn with_user(kind: ResourceType) -> ResourceType {
         .deletes(|op| Box::pin(remove(op)))
         .on(OperationKind::Suspend, |op| Box::pin(stack_user::enable(op, false)))
         .on(OperationKind::Resume, |op| Box::pin(stack_user::enable(op, true)))
+}
+
+/// Declares a handle of the AWS dialect, whose reference is its signed URL.
+pub(crate) fn aws_handle(kind: ResourceType) -> ResourceType {
+    kind.suspendable()
+        .since("2014.1")
+        .with(with_user)
+        .creates(|op| Box::pin(async move { signed(op, Signed::WaitCondition).await.map(drop) }))
+        .reference(called_by_url)
+        .on_signal(aws_signal)
+}
+
+/// How long a condition waits: a property in seconds, half a day at most.
+pub(crate) fn timeout_prop(name: &'static str, kind: PropertyType) -> Prop {
+    prop(name, kind, "Seconds to wait for the signals before the resource fails, 43200 at most.")
+        .required()
+        .range(1, 43200)
 }
 
 async fn remove(op: &mut Op) -> Result<(), OpError> {

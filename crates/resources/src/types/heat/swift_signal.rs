@@ -1,7 +1,7 @@
 //! OS::Heat::SwiftSignal: a pause in stack creation until enough signals lie in an object store.
 
 use super::mailbox::Mailbox;
-use super::signals::{POLLING, SUCCESS};
+use super::signals::{POLLING, SUCCESS, timeout_prop};
 use crate::behaviour::View;
 use crate::declare::*;
 use crate::op::{Op, OpError};
@@ -22,13 +22,7 @@ pub(super) fn swift_signal() -> ResourceType {
             prop("count", Int, "Number of success signals to wait for.").default(1).range(1, 1000),
             prop("handle", Str, "Reference to the signal handle that receives the signals.")
                 .required(),
-            prop(
-                "timeout",
-                Num,
-                "Seconds to wait for the signals before the resource fails, 43200 at most.",
-            )
-            .required()
-            .range(1, 43200),
+            timeout_prop("timeout", Num),
         ])
         .attrs([attr("data", Str, "JSON text that maps the ID of each signal to its data.")])
         .creates(|op| Box::pin(wait(op)))

@@ -19,6 +19,25 @@ pub(super) fn rest_spec(path: &'static str, one: &'static str) -> RestSpec {
         .deleted_at_once()
 }
 
+/// An item of the property `roles`: a role on a project or a domain.
+pub(super) fn role_grant() -> Prop {
+    record([
+        prop(
+            "domain",
+            Str,
+            "Name or ID of the domain on which the role is granted; not together with a project.",
+        )
+        .is(DOMAIN),
+        prop(
+            "project",
+            Str,
+            "Name or ID of the project on which the role is granted; not together with a domain.",
+        )
+        .is(PROJECT),
+        prop("role", Str, "Name or ID of the role that is granted.").required().is(ROLE),
+    ])
+}
+
 /// Whoever can have roles: a user or a group.
 pub(super) enum Holder {
     User,

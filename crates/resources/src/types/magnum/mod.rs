@@ -3,6 +3,7 @@
 use crate::declare::*;
 use crate::property_access::text;
 use crate::rest::{RestSpec, UpdateMethod};
+use crate::types::fragments::name_prop;
 
 mod bay;
 mod bay_model;
@@ -84,11 +85,7 @@ fn template_of_clusters(kind: ResourceType) -> ResourceType {
                 "Whether a load balancer stands in front of the control plane.",
             )
             .default(true),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            ),
+            name_prop(),
             prop(
                 "network_driver",
                 Str,

@@ -5,6 +5,7 @@ use crate::declare::*;
 use crate::op::{Op, OpError};
 use crate::property_access::{items, open, text};
 use crate::rest::{self, Readiness, RestSpec};
+use crate::types::fragments::{description_prop, name_prop};
 use crate::wire;
 use kiln_cloud::{Call, Marker, get, post, put};
 use serde_json::{Map as Fields, Value as Json, json};
@@ -46,18 +47,12 @@ pub(super) fn share() -> ResourceType {
                 .required()
                 .one_of(["ip", "user", "cert", "cephx"]),
             ])),
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
-                .updatable(),
+            description_prop().updatable(),
             prop("is_public", Bool, "Whether other projects can see the share.")
                 .updatable()
                 .default(false),
             prop("metadata", Map, "Key-value pairs to keep with the share.").updatable(),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .updatable(),
+            name_prop().updatable(),
             prop(
                 "share_network",
                 Str,

@@ -6,6 +6,7 @@ use crate::op::{Op, OpError};
 use crate::property_access::{items, open};
 use crate::refusals::exclusive;
 use crate::rest::{self, RestSpec};
+use crate::types::fragments::{description_prop, name_prop};
 use kiln_cloud::{get, post};
 use serde_json::{Map as Fields, Value as Json, json};
 
@@ -17,14 +18,8 @@ pub(super) fn share_network() -> ResourceType {
         .detects_drift()
         .since("5.0.0")
         .props([
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
-                .updatable(),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .updatable(),
+            description_prop().updatable(),
+            name_prop().updatable(),
             prop(
                 "neutron_network",
                 Str,

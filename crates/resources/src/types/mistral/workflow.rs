@@ -6,6 +6,7 @@ use crate::declare::*;
 use crate::op::{Op, OpError};
 use crate::property_access::{items, open};
 use crate::rest::in_path;
+use crate::types::fragments::{description_prop, tags_prop};
 use crate::wire;
 use kiln_cloud::{Marker, delete, get, post, put};
 use kiln_template::functions::step_into_attribute;
@@ -21,12 +22,12 @@ pub(super) fn workflow() -> ResourceType {
         .kept_on_failed_check()
         .since("2015.1")
         .props([
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.").updatable(),
+            description_prop().updatable(),
             prop("input", Map, "Names of the workflow's inputs, with their default values.").updatable(),
             prop("name", Str, "Name that identifies the workflow; made from the stack and resource names if omitted."),
             prop("output", Map, "Values that the workflow returns, mostly given as YAQL or Jinja expressions.").updatable(),
             prop("params", Map, "Parameters for executions, such as `task_name` for workflows of type `reverse`.").updatable(),
-            prop("tags", List, "Labels by which the object can be found; they replace any earlier ones.").updatable().since("10.0.0"),
+            tags_prop().updatable().since("10.0.0"),
             task_defaults(),
             tasks(),
             prop("type", Str, "What orders the tasks: their transitions (`direct`) or their dependencies (`reverse`).").required().updatable().one_of(["direct", "reverse"]),
@@ -109,7 +110,7 @@ fn tasks() -> Prop {
             prop("concurrency", Int, "Most actions of a `with_items` task that run at once.")
                 .replaces("policies.concurrency")
                 .since("8.0.0"),
-            prop("description", Str, "Free-form text for people; the service gives it no meaning."),
+            description_prop(),
             prop("input", Map, "Input values for the action or workflow of the task."),
             prop(
                 "join",

@@ -1,10 +1,12 @@
 //! OS::Neutron::NetworkGateway: a gateway device that connects networks to the outside on layer 2.
 
 use super::common::{bare, object};
+use super::fragments::{network_id_prop, network_prop};
 use crate::declare::*;
 use crate::op::{Op, OpError};
 use crate::property_access::{items, open, text};
 use crate::rest;
+use crate::types::fragments::name_prop;
 use crate::wire;
 use kiln_cloud::{Call, put};
 use serde_json::{Value as Json, json};
@@ -22,17 +24,8 @@ pub(super) fn network_gateway() -> ResourceType {
                 .updatable()
                 .default(map::<Value>([]))
                 .each(record([
-                    prop("network", Str, "Network to connect, by name or ID.")
-                        .required()
-                        .is(NETWORK)
-                        .by_name()
-                        .replaces("network_id")
-                        .since("2014.2"),
-                    prop("network_id", Str, "ID of the network to connect.")
-                        .is(NETWORK)
-                        .deprecated("2014.2")
-                        .hidden("5.0.0")
-                        .note("Use `network`."),
+                    network_prop("Network to connect, by name or ID."),
+                    network_id_prop("ID of the network to connect."),
                     prop(
                         "segmentation_id",
                         Int,
@@ -60,12 +53,7 @@ pub(super) fn network_gateway() -> ResourceType {
                 prop("interface_name", Str, "Interface of the device that faces the outside.")
                     .required(),
             ])),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .updatable(),
+            name_prop().updatable(),
         ])
         .attrs([attr("default", Str, "Whether this is the default gateway of the cloud.")])
         .check(segments_fit)

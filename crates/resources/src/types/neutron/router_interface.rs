@@ -1,6 +1,7 @@
 //! OS::Neutron::RouterInterface: the connection of a router to a subnet or port.
 
 use super::common::{tie, tied, untied};
+use super::fragments::subnet_id_prop;
 use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::{Op, OpError};
@@ -48,11 +49,7 @@ pub(super) fn router_interface() -> ResourceType {
             .is(SUBNET)
             .by_name()
             .replaces("subnet_id"),
-            prop("subnet_id", Str, "ID of the subnet whose gateway address the router takes.")
-                .is(SUBNET)
-                .deprecated("2014.2")
-                .hidden("5.0.0")
-                .note("Use `subnet`."),
+            subnet_id_prop("ID of the subnet whose gateway address the router takes."),
         ])
         .check(|members| {
             exclusive(members, "subnet", "port")?;

@@ -1,6 +1,7 @@
 //! OS::Neutron::SecurityGroup: a set of rules that say which traffic may reach and leave a port.
 
-use super::common::{adjust_fields, differs, protocols, reset, rest_spec};
+use super::common::{adjust_fields, differs, reset, rest_spec};
+use super::fragments::{protocols, traffic_props};
 use super::security_group_rule::{as_sent, shown};
 use crate::behaviour::OperationKind;
 use crate::declare::*;
@@ -8,6 +9,7 @@ use crate::lookup;
 use crate::op::{Op, OpError};
 use crate::property_access::{items, open, text};
 use crate::rest;
+use crate::types::fragments::description_prop;
 use crate::wire;
 use kiln_cloud::{Marker, delete, get, post};
 use serde_json::{Map as Fields, Value as Json, json};
@@ -21,7 +23,7 @@ pub(super) fn security_group() -> ResourceType {
         .detects_drift()
         .since("2014.1")
         .props([
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.").updatable(),
+            description_prop().updatable(),
             prop("name", Str, "Human-readable name, but not `default`; made from the stack and resource names if omitted.").updatable(),
             rules(),
             prop("stateful", Bool, "Whether replies to permitted traffic pass without a rule of their own.").updatable().since("27.0.0"),
@@ -168,17 +170,16 @@ fn is_same(one: &Json, other: &Json) -> bool {
 }
 
 fn rules() -> Prop {
-    prop("rules", List, "Traffic that is let through; without egress rules, everything may leave.").updatable().default_empty().each(record([
-        prop("description", Str, "Free-form text for people; the service gives it no meaning.").since("27.0.0"),
-        prop("direction", Str, "Traffic that the rule permits: to the port (`ingress`) or from it (`egress`).").default("ingress").one_of(["ingress", "egress"]),
-        prop("ethertype", Str, "IP version of the permitted traffic, `IPv4` or `IPv6`.").default("IPv4").one_of(["IPv4", "IPv6"]),
-        prop("port_range_max", Int, "Last permitted port, or the ICMP code.").range(0, 65535),
-        prop("port_range_min", Int, "First permitted port, or the ICMP type.").range(0, 65535),
+    let others = [
+        description_prop().since("27.0.0"),
         prop("protocol", Str, "IP protocol of the permitted traffic, by name or number.").one_of(protocols()),
         prop("remote_group_id", Str, "Group whose members are the other side; this group itself if omitted.").is(SECURITY_GROUP),
-        prop("remote_ip_prefix", Str, "Addresses of the other side, in CIDR notation; any if omitted.").is(NET_CIDR),
         prop("remote_mode", Str, "Whether the other side is given by addresses (`remote_ip_prefix`) or by group (`remote_group_id`).")
             .default("remote_ip_prefix")
             .one_of(["remote_ip_prefix", "remote_group_id"]),
-    ]))
+    ];
+    prop("rules", List, "Traffic that is let through; without egress rules, everything may leave.")
+        .updatable()
+        .default_empty()
+        .each(record(traffic_props().into_iter().chain(others)))
 }

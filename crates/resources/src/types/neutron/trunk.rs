@@ -5,6 +5,7 @@ use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::{Op, OpError};
 use crate::property_access::{items, open, text};
+use crate::types::fragments::{description_prop, name_prop};
 use crate::wire;
 use kiln_cloud::put;
 use serde_json::{Map as Fields, Value as Json, json};
@@ -24,14 +25,8 @@ pub(super) fn trunk() -> ResourceType {
                 "Administrative state; while `false`, sub-ports can be neither added nor removed.",
             )
             .updatable(),
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
-                .updatable(),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .updatable(),
+            description_prop().updatable(),
+            name_prop().updatable(),
             prop("port", Str, "Parent port, which carries the untagged traffic, by name or ID.")
                 .required()
                 .immutable()

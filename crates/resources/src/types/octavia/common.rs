@@ -8,6 +8,7 @@ use crate::declare::*;
 use crate::op::Op;
 use crate::property_access::text;
 use crate::rest::{self, Readiness, RestSpec};
+use crate::types::fragments::name_prop;
 use kiln_cloud::{Marker, get};
 use serde_json::{Map as Fields, Value as Json, json};
 
@@ -24,6 +25,23 @@ pub(super) fn part(path: &'static str, one: &'static str) -> RestSpec {
         .adjust_fields(tag)
         .readiness(provisioned())
         .retries_conflicts()
+}
+
+/// The protocols of listeners and pools.
+pub(super) const PROTOCOLS: [&str; 6] =
+    ["TCP", "HTTP", "HTTPS", "TERMINATED_HTTPS", "PROXY", "UDP"];
+
+/// Declares a profile: the settings of a provider for a flavor or an availability zone, in the property `data`.
+pub(super) fn profile(kind: ResourceType, data: &'static str) -> ResourceType {
+    kind.service(Service::LoadBalancer).props([
+        prop(data, Str, "Settings for the provider driver, as a JSON object in a string.")
+            .required()
+            .updatable()
+            .is(JSON_STRING),
+        name_prop().updatable(),
+        prop("provider_name", Str, "Provider driver that the profile is for, such as `amphora`.")
+            .updatable(),
+    ])
 }
 
 /// What operators offer: it belongs to no load balancer, and is there at once.

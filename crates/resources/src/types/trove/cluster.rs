@@ -5,6 +5,7 @@ use crate::declare::*;
 use crate::op::{Op, OpError, Progress};
 use crate::property_access::{items, open, text};
 use crate::rest::{self, RestSpec, UpdateMethod};
+use crate::types::fragments::name_prop;
 use crate::wire;
 use kiln_cloud::{Reply, delete, get, post};
 use kiln_template::functions::step_into_attribute;
@@ -56,12 +57,7 @@ pub(super) fn cluster() -> ResourceType {
                         .required()
                         .range(1, 150),
                 ])),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .max_length(255),
+            name_prop().max_length(255),
         ])
         .attrs([
             attr("instances", List, "IDs of the instances in the cluster."),

@@ -5,6 +5,7 @@ use crate::declare::*;
 use crate::op::{Op, OpError};
 use crate::property_access::{items, open, text};
 use crate::rest::{self, Readiness, RestSpec};
+use crate::types::fragments::name_prop;
 use crate::wire;
 use kiln_cloud::{Marker, delete, get, patch, post, put};
 use kiln_template::functions::step_into_attribute;
@@ -41,13 +42,7 @@ pub(super) fn instance() -> ResourceType {
                 .updatable()
                 .is(DATABASE_FLAVOR)
                 .by_name(),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .updatable()
-            .max_length(255),
+            name_prop().updatable().max_length(255),
             prop("networks", List, "Networks that the instance is connected to.")
                 .default_empty()
                 .each(record([

@@ -5,6 +5,7 @@ use crate::op::{Op, OpError, Progress};
 use crate::property_access::{items, open, text};
 use crate::refusals::{exclusive, is_given, may_be_given};
 use crate::rest::{self, RestSpec, UpdateMethod};
+use crate::types::fragments::{name_attr, name_prop};
 use crate::wire;
 use kiln_cloud::{Call, Reply, delete, get, post};
 use serde_json::{Map as Fields, Value as Json, json};
@@ -54,12 +55,7 @@ pub(super) fn container() -> ResourceType {
                     "Size in GB of a new volume to mount; excludes `volume_id`.",
                 ),
             ])),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .updatable(),
+            name_prop().updatable(),
             prop("networks", List, "Networks that the container is connected to.")
                 .updatable()
                 .since("11.0.0")
@@ -82,10 +78,7 @@ pub(super) fn container() -> ResourceType {
             prop("tty", Bool, "Whether the container has a terminal.").since("14.0.0"),
             prop("workdir", Str, "Directory in which the command starts."),
         ])
-        .attrs([
-            attr("addresses", Map, "Addresses of the container, by network."),
-            attr("name", Str, "Name that the service has on record."),
-        ])
+        .attrs([attr("addresses", Map, "Addresses of the container, by network."), name_attr()])
         .check(check)
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))

@@ -13,9 +13,16 @@ pub(super) fn mapping(properties: &Members) -> Vec<Json> {
     let image = word(properties, "image");
     let mut disks: Vec<Json> = older.map(|disk| of_old_form(disk, image.is_some())).collect();
     disks.extend(newer.map(disk));
-    if let Some(image) = image
-        && !disks.is_empty()
-    {
+    if let Some(image) = image {
+        add_root(&mut disks, image);
+    }
+    disks
+}
+
+/// Puts the root disk, which is made from the image, before the others. A server that has no others gets it
+/// without a mapping.
+pub(crate) fn add_root(disks: &mut Vec<Json>, image: &str) {
+    if !disks.is_empty() {
         let root = json!({
             "uuid": image,
             "source_type": "image",
@@ -25,7 +32,6 @@ pub(super) fn mapping(properties: &Members) -> Vec<Json> {
         });
         disks.insert(0, root);
     }
-    disks
 }
 
 /// Whether a server boots from a volume and not from its image.
