@@ -6,7 +6,7 @@
 use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::{Op, OpError};
-use crate::property_access::{items, open};
+use crate::property_access::open;
 use crate::rest::{self, FieldAdjuster, RestSpec};
 use crate::wire;
 use kiln_cloud::{Marker, get, put};
@@ -150,7 +150,7 @@ pub(super) fn ruled(op: &Op, fields: &mut Fields<String, Json>, kind: &str, rule
 /// Resources that have no address yet to be signalled at are left out.
 fn told(op: &Op, actions: &str, queues: &str) -> Json {
     let texts = |name| {
-        let items = items(&op.context().properties, name).iter();
+        let items = op.items(name).iter();
         items.filter_map(|item| open(item).as_text()).filter(|text| !text.is_empty())
     };
     let queues =
@@ -197,7 +197,7 @@ pub(super) fn matching(op: &Op) -> Json {
         let value = kiln_template::print::plain(open(value));
         json!({ "field": format!("{prefix}{name}"), "op": "eq", "value": value })
     });
-    let given = items(&op.context().properties, "query").iter();
+    let given = op.items("query").iter();
     given.map(|query| without_nulls(wire::json(query))).chain(metadata).collect()
 }
 

@@ -180,7 +180,7 @@ async fn by_heat(op: &mut Op) -> Result<Json, OpError> {
 }
 
 async fn by_object(op: &mut Op) -> Result<Json, OpError> {
-    let chosen = section(&op.context().properties, "deployment_swift_data").cloned();
+    let chosen = op.section("deployment_swift_data").cloned();
     let chosen = chosen.unwrap_or_default();
     let own = op.context().physical_name.to_string();
     let container = text(&chosen, "container").map_or(own, str::to_owned);

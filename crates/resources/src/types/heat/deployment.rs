@@ -262,7 +262,7 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
 /// Whether there is anybody who could undo it: only asked if that is wanted.
 async fn is_server_there(op: &mut Op) -> Result<bool, OpError> {
     let is_asked = |action: &Value| open(action).as_text().is_some_and(|it| &**it == "DELETE");
-    let is_listed = items(&op.context().properties, "actions").iter().any(is_asked);
+    let is_listed = op.items("actions").iter().any(is_asked);
     let is_component = op.data("component").is_some();
     let Some(server) = op.nonempty_text("server").filter(|_| is_listed || is_component) else {
         return Ok(false);
@@ -293,7 +293,7 @@ fn is_for(op: &Op, source: &Source, action: &str) -> bool {
         let mut actions = parts.flat_map(|part| part["actions"].as_array().into_iter().flatten());
         return actions.any(|it| it == action);
     }
-    let actions = items(&op.context().properties, "actions");
+    let actions = op.items("actions");
     actions.iter().any(|it| open(it).as_text().is_some_and(|it| &**it == action))
 }
 

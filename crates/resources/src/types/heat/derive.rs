@@ -3,7 +3,6 @@
 
 use crate::declare::Value;
 use crate::op::{Op, OpError};
-use crate::property_access::section;
 use crate::wire;
 use kiln_template::print;
 use serde_json::{Map, Value as Json, json};
@@ -49,7 +48,7 @@ impl Source {
 
 /// The values that the template gives to inputs.
 fn given(op: &Op) -> Map<String, Json> {
-    let values = section(&op.context().properties, "input_values");
+    let values = op.section("input_values");
     values
         .into_iter()
         .flatten()
@@ -131,7 +130,9 @@ fn inputs(op: &Op, source: &Source, action: &str, transport: &str, answer: Vec<T
 
 /// What the configuration says; in structures, inputs stand where they are named.
 fn content(op: &Op, source: &Source, inputs: &[Json]) -> Result<Json, OpError> {
-    let Some(key) = op.nonempty_text("input_key") else {
+    // Only deployments of structures have the property.
+    let key = if op.declares("input_key") { op.nonempty_text("input_key") } else { None };
+    let Some(key) = key else {
         return Ok(if source.config.is_null() { "".into() } else { source.config.clone() });
     };
     let is_strict = op.nonempty_text("input_values_validate") == Some("STRICT");

@@ -4,7 +4,7 @@ use super::mime;
 use super::stored_config;
 use crate::declare::*;
 use crate::op::{Op, OpError};
-use crate::property_access::{items, open, text};
+use crate::property_access::{open, text};
 use crate::random::RandomPool;
 use kiln_template::print;
 
@@ -33,7 +33,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_some() {
         return stored_config::publish(op).await;
     }
-    let parts = items(&op.context().properties, "parts").to_vec();
+    let parts = op.items("parts").to_vec();
     let mut is_hidden = op.prop("parts").has_secret();
     let mut message = Vec::new();
     for part in parts.iter().filter_map(Value::as_map) {

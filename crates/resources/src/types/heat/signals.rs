@@ -10,7 +10,7 @@ use super::stack_user::{self, User};
 use crate::behaviour::{OperationKind, Signal, SignalOutcome, View};
 use crate::declare::{Members, Prop, ResourceType, SupportStatus, Value, map, prop};
 use crate::op::{Backoff, Op, OpError, Watched};
-use crate::property_access::{count, text};
+use crate::property_access::text;
 use crate::{random, wire};
 use kiln_template::print::{self, Keys};
 use kiln_template::schema::PropertyType;
@@ -201,7 +201,7 @@ pub(crate) struct Condition {
 /// Waits until the handle has had enough signals.
 pub(crate) async fn wait(op: &mut Op, condition: &Condition) -> Result<(), OpError> {
     let handle = op.text(condition.handle).unwrap_or_default().to_owned();
-    let wanted = count(&op.context().properties, condition.count).unwrap_or(1);
+    let wanted = op.count(condition.count).unwrap_or(1);
     let timeout: Duration = op.seconds(condition.timeout);
     let deadline = op.deadline("timeout", timeout);
     if let Some(handle_data) = op.sibling(&handle).await?.map(|sibling| sibling.data) {

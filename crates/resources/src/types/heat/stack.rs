@@ -7,7 +7,7 @@
 use crate::behaviour::SnapshotRecord;
 use crate::declare::*;
 use crate::op::{Op, OpError, Progress};
-use crate::property_access::{given, section};
+use crate::property_access::given;
 use crate::wire;
 use kiln_cloud::{Call, Marker, Reply, delete, get, post, put};
 use serde_json::{Value as Json, json};
@@ -70,7 +70,7 @@ fn marker(op: &Op) -> Option<Marker> {
 
 /// Something that is said of where the stack should be.
 fn context(op: &Op, name: &str) -> Option<Arc<str>> {
-    let context = section(&op.context().properties, "context")?;
+    let context = op.section("context")?;
     given(context, name)?.as_text().cloned()
 }
 

@@ -5,7 +5,7 @@ use super::signals::{POLLING, SUCCESS, timeout_prop};
 use crate::behaviour::View;
 use crate::declare::*;
 use crate::op::{Op, OpError};
-use crate::property_access::{count, text};
+use crate::property_access::text;
 use crate::wire;
 use kiln_template::functions::{Fault, step_into_attribute};
 use kiln_template::print::{self, Keys};
@@ -42,7 +42,7 @@ async fn wait(op: &mut Op) -> Result<(), OpError> {
         let message = format!("{handle} is no handle of this stack");
         return Err(OpError::failed("ValueError", message));
     };
-    let wanted = count(&op.context().properties, "count").unwrap_or(1);
+    let wanted = op.count("count").unwrap_or(1);
     let timeout: Duration = op.seconds("timeout");
     let deadline = op.deadline("timeout", timeout);
     let mut backoff = POLLING;

@@ -3,7 +3,7 @@
 
 use crate::declare::*;
 use crate::op::{Op, OpError};
-use crate::property_access::{given, seconds, section};
+use crate::property_access::{given, seconds};
 use kiln_template::functions::step_into_attribute;
 
 pub(super) fn test_resource() -> ResourceType {
@@ -84,8 +84,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
 
 /// Waits as told, and fails if told so; nothing keeps it from being deleted.
 async fn act(op: &mut Op, action: &str) -> Result<(), OpError> {
-    let own = section(&op.context().properties, "action_wait_secs")
-        .and_then(|waits| given(waits, action));
+    let own = op.section("action_wait_secs").and_then(|waits| given(waits, action));
     let length = own.map_or_else(|| op.seconds("wait_secs"), seconds);
     op.wait("wait", length).await?;
     if op.prop("fail").is_truthy() && action != "delete" {

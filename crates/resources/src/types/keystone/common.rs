@@ -12,8 +12,6 @@ use serde_json::Value as Json;
 /// Objects of the identity service: their names are unique, so they are made under a mark.
 pub(super) fn rest_spec(path: &'static str, one: &'static str) -> RestSpec {
     RestSpec::new(Service::Identity, path, one)
-        .unsent(["groups", "roles"])
-        .field("domain", "domain_id")
         .update_method(UpdateMethod::Patch)
         .marks_then_renames()
         .deleted_at_once()
@@ -107,7 +105,9 @@ impl Holder {
     pub(super) async fn assign(&self, op: &mut Op) -> Result<(), OpError> {
         let (before, after) =
             (op.context().previous_properties.clone(), op.context().properties.clone());
-        if !op.changes(self.property()) && before.get("roles") == after.get("roles") {
+        // Users and groups with roles of their own have no property that names the holder.
+        let is_other = op.declares(self.property()) && op.changes(self.property());
+        if !is_other && op.previous("roles") == op.prop("roles") {
             return Ok(());
         }
         let granted = self.grants(op, &before, false).await?;

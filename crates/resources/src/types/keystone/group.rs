@@ -32,6 +32,8 @@ pub(super) fn group() -> ResourceType {
         .check(check_roles)
         .rest(
             rest_spec("/groups", "group")
+                .unsent(["roles"])
+                .field("domain", "domain_id")
                 .mark_field("description")
                 .after_write(|op| Box::pin(Holder::Group.assign(op))),
         )

@@ -55,6 +55,7 @@ pub(super) fn project() -> ResourceType {
         .deletes(|op| Box::pin(remove(op)))
         .rest(
             rest_spec("/projects", "project")
+                .field("domain", "domain_id")
                 .field("parent", "parent_id")
                 .mark_field("description"),
         )

@@ -29,7 +29,7 @@ pub(super) fn role() -> ResourceType {
             .updatable(),
         ])
         .finder(marker)
-        .rest(rest_spec("/roles", "role"))
+        .rest(rest_spec("/roles", "role").field("domain", "domain_id"))
 }
 
 /// The roles of a domain are listed only to those who ask for that domain's.

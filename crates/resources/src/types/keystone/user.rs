@@ -70,6 +70,8 @@ pub(super) fn user() -> ResourceType {
         .deletes(|op| Box::pin(remove(op)))
         .rest(
             rest_spec("/users", "user")
+                .unsent(["groups", "roles"])
+                .field("domain", "domain_id")
                 .field("default_project", "default_project_id")
                 .mark_field("description")
                 .after_write(|op| Box::pin(belong(op))),

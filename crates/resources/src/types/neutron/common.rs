@@ -12,18 +12,22 @@ use std::sync::Arc;
 
 // --- objects of the network service ---
 
-/// Plain objects of the network service: with a description, and tags and further fields if the type has
-/// them.
+/// The property with fields for extensions, whose members are fields of the request.
+pub(super) const VALUE_SPECS: &str = "value_specs";
+
+/// Plain objects of the network service, which have a description.
 pub(super) fn rest_spec(path: &'static str, one: &'static str) -> RestSpec {
-    bare(path, one).mark_field("description").after_write(|op| Box::pin(set_tags(op)))
+    bare(path, one).mark_field("description")
+}
+
+/// Objects of the network service that have a description, and tags: those are set with a call of their own.
+pub(super) fn tagged(path: &'static str, one: &'static str) -> RestSpec {
+    rest_spec(path, one).unsent(["tags"]).after_write(|op| Box::pin(set_tags(op)))
 }
 
 /// Plain objects of the network service that have no description.
 pub(super) fn bare(path: &'static str, one: &'static str) -> RestSpec {
-    RestSpec::new(Service::Network, path, one)
-        .unsent(["tags", "value_specs"])
-        .marks_then_renames()
-        .adjust_fields(adjust_fields)
+    RestSpec::new(Service::Network, path, one).marks_then_renames().adjust_fields(adjust_fields)
 }
 
 /// Rules of a quality-of-service policy, which are below it.
@@ -43,14 +47,16 @@ pub(super) fn tapping() -> Readiness {
     Readiness::when("status", ["ACTIVE"], ["ERROR"])
 }
 
-/// Adds further fields as the user gave them; of those that were sent before, only what changed.
+/// Adds the members of `value_specs` as fields; an update has only those that changed.
 pub(super) fn adjust_fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) {
-    let (before, after) = (&op.context().previous_properties, &op.context().properties);
-    let sent = section(before, "value_specs");
-    for (name, value) in section(after, "value_specs").into_iter().flatten() {
-        let is_sent = sent.and_then(|sent| sent.get(name)).is_some_and(|sent| sent.equals(value));
-        if !is_sent {
-            fields.insert(name.to_string(), wire::json(value));
+    if op.declares(VALUE_SPECS) {
+        let sent = open(op.previous(VALUE_SPECS)).as_map();
+        for (name, value) in op.section(VALUE_SPECS).into_iter().flatten() {
+            let is_sent =
+                sent.and_then(|sent| sent.get(name)).is_some_and(|sent| sent.equals(value));
+            if !is_sent {
+                fields.insert(name.to_string(), wire::json(value));
+            }
         }
     }
     if operation == OperationKind::Update {
@@ -72,7 +78,7 @@ pub(super) fn keep(fields: &mut Fields<String, Json>, names: &[&str]) {
 
 /// Whether a property is other than before; on create, whether it is given.
 pub(crate) fn differs(op: &Op, name: &str) -> bool {
-    !op.context().previous_properties.get(name).unwrap_or(&Value::Null).equals(op.prop(name))
+    !op.previous(name).equals(op.prop(name))
 }
 
 /// The path of the resource's object.
@@ -80,7 +86,7 @@ pub(super) fn object(op: &Op) -> String {
     op.rest_spec().map(|spec| rest::path(op, &spec)).unwrap_or_default()
 }
 
-/// Sets the tags, if the type has any and they are other than before.
+/// Sets the tags if they differ from those before the update.
 pub(super) async fn set_tags(op: &mut Op) -> Result<(), OpError> {
     if differs(op, "tags") {
         let tags = match wire::json(op.prop("tags")) {
@@ -95,7 +101,7 @@ pub(super) async fn set_tags(op: &mut Op) -> Result<(), OpError> {
 
 /// Further fields may not be those that are properties, or that say whose the object is.
 pub(super) fn further_fields(members: &Members) -> Result<(), PropertyError> {
-    let names = section(members, "value_specs").into_iter().flat_map(Members::keys);
+    let names = section(members, VALUE_SPECS).into_iter().flat_map(Members::keys);
     let is_banned = |name: &&Arc<str>| {
         matches!(&***name, "shared" | "tenant_id") || members.contains_key(&***name)
     };

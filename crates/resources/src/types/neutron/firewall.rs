@@ -1,6 +1,6 @@
 //! OS::Neutron::Firewall: a firewall that applies a policy to the project's routers.
 
-use super::common::{further_fields, rest_spec};
+use super::common::{VALUE_SPECS, further_fields, rest_spec};
 use super::fragments::{
     admin_state_up_attr, description_attr, shared_attr, shared_prop, tenant_id_attr,
     value_specs_prop,
@@ -39,7 +39,7 @@ pub(super) fn firewall() -> ResourceType {
         ])
         .check(further_fields)
         .rest(
-            rest_spec("/fw/firewalls", "firewall").readiness(
+            rest_spec("/fw/firewalls", "firewall").unsent([VALUE_SPECS]).readiness(
                 Readiness::when("status", ["ACTIVE", "INACTIVE"], ["ERROR"])
                     .waiting(["PENDING_CREATE", "PENDING_UPDATE"])
                     .words("Error in Firewall", "Firewall creation failed"),

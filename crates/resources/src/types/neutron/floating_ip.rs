@@ -1,6 +1,6 @@
 //! OS::Neutron::FloatingIP: an address of an external network that can be moved between ports.
 
-use super::common::{adjust_fields, further_fields, reset, rest_spec};
+use super::common::{VALUE_SPECS, adjust_fields, further_fields, reset, rest_spec};
 use super::fragments::{tenant_id_attr, value_specs_prop};
 use crate::behaviour::OperationKind;
 use crate::declare::*;
@@ -98,6 +98,7 @@ pub(super) fn floating_ip() -> ResourceType {
         })
         .rest(
             rest_spec("/floatingips", "floatingip")
+                .unsent([VALUE_SPECS])
                 .field("floating_network", "floating_network_id")
                 .field("floating_subnet", "subnet_id")
                 .unsent(["floating_network_id"])

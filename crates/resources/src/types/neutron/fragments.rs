@@ -1,5 +1,6 @@
 //! Parts that the declarations of several network types share.
 
+use super::common::VALUE_SPECS;
 use crate::declare::*;
 use crate::types::fragments::{admin_state_up_prop, tags_prop};
 
@@ -11,7 +12,7 @@ pub(super) fn shared_prop() -> Prop {
 /// Fields of the request for extensions that have no properties.
 pub(super) fn value_specs_prop() -> Prop {
     prop(
-        "value_specs",
+        VALUE_SPECS,
         Map,
         "Further fields for the request, for extensions without properties of their own.",
     )

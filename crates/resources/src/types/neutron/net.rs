@@ -1,6 +1,8 @@
 //! OS::Neutron::Net: a network, to which subnets and ports belong.
 
-use super::common::{Agents, adjust_fields, built, further_fields, reset, rest_spec, set_tags};
+use super::common::{
+    Agents, VALUE_SPECS, adjust_fields, built, further_fields, reset, set_tags, tagged,
+};
 use super::fragments::{admin_state_up_attr, shared_prop, tags, tenant_id_attr, value_specs};
 use crate::behaviour::{OperationKind, View};
 use crate::declare::*;
@@ -47,7 +49,7 @@ pub(super) fn net() -> ResourceType {
         .check(further_fields)
         .attributes(segments)
         .rest(
-            rest_spec("/networks", "network")
+            tagged("/networks", "network").unsent([VALUE_SPECS])
                 .field("qos_policy", "qos_policy_id")
                 .unsent(["dhcp_agent_ids"])
                 .readiness(built())

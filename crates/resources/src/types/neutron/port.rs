@@ -1,6 +1,8 @@
 //! OS::Neutron::Port: a point on a network to which a server or another device is connected.
 
-use super::common::{adjust_fields, built, further_fields, keep, object, reset, rest_spec};
+use super::common::{
+    VALUE_SPECS, adjust_fields, built, further_fields, keep, object, reset, tagged,
+};
 use super::fragments::{
     admin_state_up_attr, network_id_prop, network_prop, port_settings, tags, tenant_id_attr,
 };
@@ -8,7 +10,7 @@ use crate::behaviour::{DefinitionChange, OperationKind, View};
 use crate::declare::*;
 use crate::lookup;
 use crate::op::{Op, OpError};
-use crate::property_access::{items, text};
+use crate::property_access::text;
 use crate::refusals::{conflict, is_given};
 use crate::rest;
 use crate::types::fragments::{name_attr, name_prop, status_attr};
@@ -86,7 +88,7 @@ Ok(())
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
         .rest(
-            rest_spec("/ports", "port")
+            tagged("/ports", "port").unsent([VALUE_SPECS])
                 .field("network", "network_id")
                 .field("fixed_ips.subnet", "subnet_id")
                 .field("qos_policy", "qos_policy_id")
@@ -105,7 +107,7 @@ fn is_replaced(change: &DefinitionChange<'_>) -> bool {
 fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) {
     adjust_fields(op, operation, fields);
     // The service chooses addresses unless it is told which, or that there are to be none.
-    if items(&op.context().properties, "fixed_ips").is_empty() {
+    if op.items("fixed_ips").is_empty() {
         fields.remove("fixed_ips");
         let is_told = operation == OperationKind::Create
             || op.changes("no_fixed_ips")

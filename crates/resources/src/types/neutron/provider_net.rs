@@ -1,6 +1,6 @@
 //! OS::Neutron::ProviderNet: a network tied to a given physical network and segment.
 
-use super::common::{built, keep, rest_spec, set_tags};
+use super::common::{built, keep, set_tags, tagged};
 use super::fragments::shared_prop;
 use super::net::{fields, keep_segments, segments};
 use crate::behaviour::OperationKind;
@@ -42,7 +42,7 @@ pub(super) fn provider_net() -> ResourceType {
         .check(segment_fits)
         .attributes(segments)
         .rest(
-            rest_spec("/networks", "network")
+            tagged("/networks", "network")
                 .field("network_type", "provider:network_type")
                 .field("physical_network", "provider:physical_network")
                 .field("segmentation_id", "provider:segmentation_id")

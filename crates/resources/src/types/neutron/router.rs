@@ -1,6 +1,8 @@
 //! OS::Neutron::Router: a router between subnets and to an external network.
 
-use super::common::{Agents, adjust_fields, built, further_fields, reset, rest_spec, set_tags};
+use super::common::{
+    Agents, VALUE_SPECS, adjust_fields, built, further_fields, reset, set_tags, tagged,
+};
 use super::fragments::{admin_state_up_attr, tags, tenant_id_attr, value_specs};
 use crate::behaviour::OperationKind;
 use crate::declare::*;
@@ -57,7 +59,7 @@ pub(super) fn router() -> ResourceType {
         ])
         .check(agents_fit)
         .rest(
-            rest_spec("/routers", "router")
+            tagged("/routers", "router").unsent([VALUE_SPECS])
                 .field("external_gateway_info.network", "network_id")
                 .field("external_gateway_info.external_fixed_ips.subnet", "subnet_id")
                 .unsent(["l3_agent_id", "l3_agent_ids"])

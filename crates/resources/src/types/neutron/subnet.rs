@@ -1,11 +1,11 @@
 //! OS::Neutron::Subnet: a block of addresses on a network.
 
-use super::common::{adjust_fields, further_fields, keep, reset, rest_spec};
+use super::common::{VALUE_SPECS, adjust_fields, further_fields, keep, reset, tagged};
 use super::fragments::{network_id_prop, network_prop, route, tags, tenant_id_attr, value_specs};
 use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::{Op, OpError};
-use crate::property_access::text;
+use crate::property_access::{open, text};
 use crate::refusals::{exclusive, is_given, one_of};
 use crate::rest;
 use crate::types::fragments::{name_attr, name_prop, tenant_id_prop};
@@ -64,7 +64,7 @@ pub(super) fn subnet() -> ResourceType {
         .check(addresses_fit)
         .updates(|op| Box::pin(update(op)))
         .rest(
-            rest_spec("/subnets", "subnet")
+            tagged("/subnets", "subnet").unsent([VALUE_SPECS])
                 .field("network", "network_id")
                 .field("segment", "segment_id")
                 .field("subnetpool", "subnetpool_id")
@@ -94,7 +94,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
         let message = format!("{what} is not supported for resource.");
         OpError::failed("ResourceActionNotSupported", message)
     };
-    if op.changes("segment") && text(&op.context().previous_properties, "segment").is_some() {
+    if op.changes("segment") && open(op.previous("segment")).as_text().is_some() {
         return Err(unsupported(
             "Updating the subnet segment assciation only allowed when the current segment_id is None. \
              The subnet is currently associated with segment. In this state update",

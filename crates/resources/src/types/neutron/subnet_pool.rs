@@ -1,6 +1,6 @@
 //! OS::Neutron::SubnetPool: a pool of addresses from which subnets get their blocks.
 
-use super::common::{adjust_fields, keep, rest_spec};
+use super::common::{adjust_fields, keep, tagged};
 use super::fragments::{shared_prop, tags};
 use super::prefixes::covers;
 use crate::behaviour::OperationKind;
@@ -76,7 +76,7 @@ pub(super) fn subnet_pool() -> ResourceType {
         .check(bounds_fit)
         .updates(|op| Box::pin(update(op)))
         .rest(
-            rest_spec("/subnetpools", "subnetpool")
+            tagged("/subnetpools", "subnetpool")
                 .field("address_scope", "address_scope_id")
                 .finds("address_scope", ADDRESS_SCOPE)
                 .adjust_fields(fields),

@@ -36,6 +36,7 @@ pub(super) fn availability_zone() -> ResourceType {
         .rest(RestSpec {
             marks_then_renames: false,
             ..offer("/lbaas/availabilityzones", "availability_zone")
+                .field("availability_zone_profile", "availability_zone_profile_id")
                 .id("name")
                 .mark_field("description")
         })

@@ -15,13 +15,6 @@ use serde_json::{Map as Fields, Value as Json, json};
 /// Objects that belong to a load balancer.
 pub(super) fn part(path: &'static str, one: &'static str) -> RestSpec {
     RestSpec::new(Service::LoadBalancer, path, one)
-        .field("default_pool", "default_pool_id")
-        .field("listener", "listener_id")
-        .field("loadbalancer", "loadbalancer_id")
-        .field("pool", "pool_id")
-        .field("redirect_pool", "redirect_pool_id")
-        .field("subnet", "subnet_id")
-        .field("tenant_id", "project_id")
         .adjust_fields(tag)
         .readiness(provisioned())
         .retries_conflicts()
@@ -46,11 +39,7 @@ pub(super) fn profile(kind: ResourceType, data: &'static str) -> ResourceType {
 
 /// What operators offer: it belongs to no load balancer, and is there at once.
 pub(super) fn offer(path: &'static str, one: &'static str) -> RestSpec {
-    RestSpec::new(Service::LoadBalancer, path, one)
-        .field("availability_zone_profile", "availability_zone_profile_id")
-        .field("flavor_profile", "flavor_profile_id")
-        .marks_then_renames()
-        .deleted_at_once()
+    RestSpec::new(Service::LoadBalancer, path, one).marks_then_renames().deleted_at_once()
 }
 
 /// When an object is ready, and when one that was removed is gone.

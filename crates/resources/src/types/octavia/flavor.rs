@@ -25,5 +25,9 @@ pub(super) fn flavor() -> ResourceType {
             name_prop().updatable(),
         ])
         .attrs([attr("flavor_profile_id", Str, "ID of the profile behind the flavor.")])
-        .rest(offer("/lbaas/flavors", "flavor").mark_field("description"))
+        .rest(
+            offer("/lbaas/flavors", "flavor")
+                .field("flavor_profile", "flavor_profile_id")
+                .mark_field("description"),
+        )
 }

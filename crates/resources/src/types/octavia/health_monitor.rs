@@ -56,5 +56,9 @@ pub(super) fn health_monitor() -> ResourceType {
         ])
         .attrs([attr("pools", List, "Pools that the monitor checks.")])
         .finder(by_tag)
-        .rest(part("/lbaas/healthmonitors", "healthmonitor"))
+        .rest(
+            part("/lbaas/healthmonitors", "healthmonitor")
+                .field("pool", "pool_id")
+                .field("tenant_id", "project_id"),
+        )
 }

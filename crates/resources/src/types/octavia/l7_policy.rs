@@ -47,7 +47,12 @@ pub(super) fn l7_policy() -> ResourceType {
         .attrs([attr("rules", List, "Rules that the policy currently has.")])
         .check(target_suits_action)
         .finder(by_tag)
-        .rest(part("/lbaas/l7policies", "l7policy").list_envelope("l7policies"))
+        .rest(
+            part("/lbaas/l7policies", "l7policy")
+                .field("listener", "listener_id")
+                .field("redirect_pool", "redirect_pool_id")
+                .list_envelope("l7policies"),
+        )
 }
 
 /// A policy has the target that its action needs, and no other.

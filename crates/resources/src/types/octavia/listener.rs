@@ -35,5 +35,5 @@ pub(super) fn listener() -> ResourceType {
             Ok(())
         })
         .finder(by_tag)
-        .rest(part("/lbaas/listeners", "listener"))
+        .rest(part("/lbaas/listeners", "listener").field("default_pool", "default_pool_id").field("loadbalancer", "loadbalancer_id").field("tenant_id", "project_id"))
 }

@@ -75,7 +75,11 @@ pub(super) fn pool() -> ResourceType {
         ])
         .check(check)
         .finder(by_tag)
-        .rest(part("/lbaas/pools", "pool"))
+        .rest(
+            part("/lbaas/pools", "pool")
+                .field("listener", "listener_id")
+                .field("loadbalancer", "loadbalancer_id"),
+        )
 }
 
 fn check(members: &Members) -> Result<(), PropertyError> {

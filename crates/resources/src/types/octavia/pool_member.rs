@@ -43,6 +43,8 @@ pub(super) fn pool_member() -> ResourceType {
         ])
         .rest(RestSpec {
             adjust_fields: None,
-            ..part("/lbaas/pools/{pool}/members", "member").mark_field("name")
+            ..part("/lbaas/pools/{pool}/members", "member")
+                .field("subnet", "subnet_id")
+                .mark_field("name")
         })
 }

@@ -4,7 +4,6 @@ use super::calls::{path, until_available};
 use crate::declare::{IMAGE, Service, Value};
 use crate::lookup;
 use crate::op::{Op, OpError};
-use crate::property_access::section;
 use crate::rest::{self, RestSpec};
 use crate::wire;
 use kiln_cloud::{Reply, post, put};
@@ -47,7 +46,7 @@ async fn anew(op: &mut Op) -> Result<(), OpError> {
         fields.insert("multiattach".into(), true.into());
     }
     let mut body = json!({ "volume": fields });
-    if let Some(hints) = section(&op.context().properties, "scheduler_hints") {
+    if let Some(hints) = op.section("scheduler_hints") {
         body["OS-SCH-HNT:scheduler_hints"] = wire::json(&Value::Map(Arc::new(hints.clone())));
     }
     let made = op.call("create", post(Service::Volume, "/volumes", body)).await?;

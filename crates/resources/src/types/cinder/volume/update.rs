@@ -3,7 +3,7 @@
 use super::calls::{self, action, look, path, set_read_only, status, until_at_rest};
 use crate::declare::{Service, Value, map};
 use crate::op::{Op, OpError, Progress};
-use crate::property_access::{open, section, text};
+use crate::property_access::{open, text};
 use crate::types::cinder::attaching::{self, Attachment};
 use crate::wire;
 use kiln_cloud::{Reply, get, post, put};
@@ -49,7 +49,7 @@ async fn change_words(op: &mut Op) -> Result<(), OpError> {
         op.call("words", put(Service::Volume, path(op), json!({ "volume": words }))).await?;
     }
     if op.changes("metadata") {
-        let metadata = section(&op.context().properties, "metadata").into_iter().flatten();
+        let metadata = op.section("metadata").into_iter().flatten();
         let metadata: Map<String, Json> =
             metadata.map(|(name, value)| (name.to_string(), wire::json(value))).collect();
         let body = json!({ "metadata": metadata });

@@ -5,7 +5,7 @@ use super::user_data::{self, UserData};
 use super::{checks, disks, networks};
 use crate::declare::Value;
 use crate::op::{Op, OpError};
-use crate::property_access::{is_given, items, open, section};
+use crate::property_access::{is_given, open, section};
 use crate::rest;
 use crate::types::heat::collecting;
 use crate::wire;
@@ -57,7 +57,7 @@ pub(super) async fn create(op: &mut Op) -> Result<(), OpError> {
     };
     op.set_id(id);
     let server = until_is(op, "ACTIVE").await?;
-    if !items(&op.context().properties, "tags").is_empty() {
+    if !op.items("tags").is_empty() {
         let call = tags(op);
         op.call("tags", call).await?;
         return look::show(op).await.map(drop);
@@ -135,7 +135,7 @@ pub(super) async fn own_user_data(op: &mut Op) -> Result<Option<String>, OpError
 /// The server's metadata: what is no text becomes JSON.
 pub(super) fn metadata(op: &Op) -> Json {
     let mut all = Map::new();
-    for (name, value) in section(&op.context().properties, "metadata").into_iter().flatten() {
+    for (name, value) in op.section("metadata").into_iter().flatten() {
         let text = match open(value) {
             Value::Text(text) => text.to_string(),
             value => wire::json(value).to_string(),
@@ -149,7 +149,7 @@ pub(super) fn metadata(op: &Op) -> Json {
 pub(super) fn files(op: &Op) -> Vec<Json> {
     use base64::Engine as _;
     let engine = base64::engine::general_purpose::STANDARD;
-    let files = section(&op.context().properties, "personality").into_iter().flatten();
+    let files = op.section("personality").into_iter().flatten();
     files
         .map(|(path, content)| {
             json!({ "path": &**path, "contents": engine.encode(print::plain(open(content))) })
@@ -159,9 +159,7 @@ pub(super) fn files(op: &Op) -> Vec<Json> {
 
 /// Sets the tags.
 pub(super) fn tags(op: &Op) -> Call {
-    let tags: Vec<Json> = items(&op.context().properties, "tags")
-        .iter()
-        .map(|tag| print::plain(open(tag)).into())
-        .collect();
+    let tags: Vec<Json> =
+        op.items("tags").iter().map(|tag| print::plain(open(tag)).into()).collect();
     put(Service::Compute, format!("{}/tags", look::path(op)), json!({ "tags": tags }))
 }
