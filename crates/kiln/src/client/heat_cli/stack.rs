@@ -2,7 +2,7 @@
 
 use super::super::Client;
 use super::super::error::{ClientError, Result};
-use super::super::format::yaml::{Top, yaml};
+use super::super::format::yaml;
 use super::super::heat::{Query, StackId};
 use super::super::stack::change::{self, create_body, need_template, preview_update};
 use super::super::stack::delete::{QUESTION, undeleted};
@@ -14,6 +14,7 @@ use super::list::list_all;
 use super::print;
 use clap::Args;
 use kiln_template::Value as Data;
+use kiln_template::print::Keys;
 use reqwest::Method;
 use serde_json::Value;
 
@@ -45,7 +46,7 @@ impl OneStack {
     pub(super) async fn template(self, client: &mut Client<'_, '_>) -> Result<()> {
         let template = part(client, &self.stack, "template").await?;
         if template.get("heat_template_version").is_some() {
-            return client.console.line(&yaml(&template, Top::Sorted));
+            return client.console.line(&yaml(&template, Keys::Sorted));
         }
         print::document(client, &template)
     }
