@@ -51,7 +51,7 @@ pub(super) fn alarm() -> ResourceType {
         .reference(shipped::reference)
 }
 
-/// Words of CloudWatch and of the alarming service.
+/// Values of CloudWatch, with those of the alarming service.
 const WORDS: [(&str, &str); 9] = [
     ("Average", "avg"),
     ("GreaterThanOrEqualToThreshold", "ge"),
@@ -64,7 +64,7 @@ const WORDS: [(&str, &str); 9] = [
     ("Sum", "sum"),
 ];
 
-/// Properties that only have another name there.
+/// Properties that only have another name in `OS::Aodh::Alarm`.
 const RENAMED: [(&str, &str); 8] = [
     ("AlarmActions", "alarm_actions"),
     ("AlarmDescription", "description"),
@@ -76,7 +76,7 @@ const RENAMED: [(&str, &str); 8] = [
     ("Threshold", "threshold"),
 ];
 
-/// A stack with the alarm in it.
+/// The template of the nested stack, which has the alarm.
 fn template(group: &Group<'_>) -> Value {
     let mut properties = Members::new();
     for (name, there) in RENAMED {
@@ -102,7 +102,7 @@ fn template(group: &Group<'_>) -> Value {
     ])
 }
 
-/// What the alarm is confined to, as names and values.
+/// The dimensions of the metric as metadata: only samples with these values count.
 fn dimensions(properties: &Members) -> Members {
     let mut found = Members::new();
     for dimension in items(properties, "Dimensions") {

@@ -33,7 +33,7 @@ pub(crate) fn any_alarm(kind: ResourceType) -> ResourceType {
     ])
 }
 
-/// How a statistic is compared with a threshold.
+/// The operators that compare a statistic with a threshold.
 const COMPARISONS: [&str; 4] = [
     "GreaterThanOrEqualToThreshold",
     "GreaterThanThreshold",
@@ -41,10 +41,10 @@ const COMPARISONS: [&str; 4] = [
     "LessThanOrEqualToThreshold",
 ];
 
-/// What is made of the samples of a period.
+/// The statistics that are computed from the samples of a period.
 pub(crate) const STATISTICS: [&str; 5] = ["SampleCount", "Average", "Sum", "Minimum", "Maximum"];
 
-/// What samples are measured in.
+/// The units of samples.
 pub const UNITS: [&str; 27] = [
     "Seconds",
     "Microseconds",

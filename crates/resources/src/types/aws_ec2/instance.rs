@@ -78,7 +78,7 @@ fn marker(op: &Op) -> Option<Marker> {
     })
 }
 
-/// What the server is connected to: ports in the order of their devices, or a port on a subnet.
+/// The connections of the server: ports in the order of their device indices, or a port on a subnet.
 fn entries(properties: &Members) -> Vec<Entry> {
     let mut ports: Vec<(f64, String)> = Vec::new();
     for (at, interface) in items(properties, "NetworkInterfaces").iter().enumerate() {

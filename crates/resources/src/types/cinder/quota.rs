@@ -42,7 +42,7 @@ async fn set(op: &mut Op) -> Result<(), OpError> {
     quotas::set(op, call).await
 }
 
-/// A limit below what is in use already is a mistake.
+/// Refuses a limit below the current usage.
 async fn check_use(op: &mut Op) -> Result<(), OpError> {
     let shown = op.read(get(Service::Volume, quotas::path(op)).query("usage", "True")).await?;
     for (name, limit) in op.context().properties.iter() {

@@ -1,11 +1,11 @@
-//! What DNS types have in common.
+//! The common parts of DNS types.
 
 use crate::behaviour::OperationKind;
 use crate::op::Op;
 use crate::rest::Readiness;
 use serde_json::{Map as Fields, Value as Json};
 
-/// Changes take until the name servers have them.
+/// When the name servers have a change.
 pub(super) fn settled() -> Readiness {
     Readiness::when("status", [], ["ERROR"]).waiting(["PENDING"])
 }

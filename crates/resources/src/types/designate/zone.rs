@@ -17,7 +17,7 @@ pub(super) fn zone() -> ResourceType {
             prop("attributes", Map, "Key-value pairs that help the service choose a pool of name servers.").since("24.0.0"),
             description_prop().updatable().max_length(160),
             prop("email", Str, "Address of the person responsible for the zone; needed for a primary one.").updatable(),
-            // The service knows them by the older name.
+            // The service only has the older name.
             prop("masters", List, "Addresses of the servers that a secondary zone is transferred from.")
                 .updatable()
                 .replaces("primaries")

@@ -1,8 +1,8 @@
 //! OS::Heat::CWLiteAlarm: an alarm in CloudWatch terms that the service itself keeps.
 //!
-//! The rule is kept through the orchestration service under an id that was drawn and is durable before,
-//! so that writing it twice does no harm. Guests know it by a name that does not change when it is
-//! replaced, and that can be told before it is made.
+//! The orchestration service stores the rule under an id that is durable before the first write, so a write can
+//! be repeated. Guests use a name that is known before the resource is created and stays the same after a
+//! replacement.
 
 use crate::behaviour::{OperationKind, View};
 use crate::declare::*;
@@ -24,7 +24,8 @@ pub(super) fn cw_lite_alarm() -> ResourceType {
             "Use OS::Aodh::GnocchiAggregationByResourcesAlarm where there is an alarming service.",
         )
         .still_supported()
-        // Servers report to the alarms that decide how many of them there are.
+        // A server may refer to the alarm that scales its own group; without an early reference that would be a
+        // cycle.
         .reference_known_early()
         .with(any_alarm)
         .props([
@@ -46,7 +47,7 @@ pub(super) fn cw_lite_alarm() -> ResourceType {
         .reference(|view: &View<'_>| name(view.physical_name).into())
 }
 
-/// What the alarm is called: `<stack>-<resource>`, without the end that tells it from its replacement.
+/// The name of the alarm: `<stack>-<resource>`, without the random suffix of the physical name.
 fn name(physical_name: &str) -> &str {
     physical_name.rsplit_once('-').map_or(physical_name, |(name, _)| name)
 }

@@ -37,9 +37,10 @@ pub(super) fn delay() -> ResourceType {
         .on(OperationKind::Resume, |op| Box::pin(pause(op, "RESUME")))
 }
 
-/// Waits, if it is to wait on that action.
+/// Waits, if the property `actions` contains the action.
 ///
-/// The end of the wait is in the journal: it stays the same whatever is drawn after an interruption.
+/// The end of the wait is in the journal, so it stays the same although the random part is drawn again after an
+/// interruption.
 async fn pause(op: &mut Op, action: &str) -> Result<(), OpError> {
     let actions = op.items("actions");
     if !actions.iter().any(|item| item.as_text().is_some_and(|item| &**item == action)) {

@@ -47,7 +47,7 @@ pub(super) fn deployed_server() -> ResourceType {
         .attributes(attribute)
 }
 
-/// There is nothing to make but the way on which the machine gets its metadata.
+/// Prepares the transport of the metadata; the machine itself exists already.
 async fn create(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         let id = random::uuid(op).await?.to_string();

@@ -29,10 +29,10 @@ pub(super) fn swift_signal() -> ResourceType {
         .attributes(attribute)
 }
 
-/// Where the resource keeps the data of the signals.
+/// The entry of the resource's data with the data of the signals.
 const DATA: &str = "data";
 
-/// The signals that lie there, by their ids.
+/// The received signals by their ids.
 type Signals = BTreeMap<String, Json>;
 
 async fn wait(op: &mut Op) -> Result<(), OpError> {
@@ -64,7 +64,8 @@ async fn wait(op: &mut Op) -> Result<(), OpError> {
     }
 }
 
-/// What the letters say: nothing at all is a success, and of several with one id the last counts.
+/// Reads signals from letters. An empty letter is a success, and of several letters with one id the last
+/// counts.
 fn signals(letters: &[Json]) -> Result<Signals, OpError> {
     let mut signals = Signals::new();
     for letter in letters {

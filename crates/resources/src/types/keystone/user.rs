@@ -78,7 +78,7 @@ pub(super) fn user() -> ResourceType {
         )
 }
 
-/// Has the user in the groups and with the roles that are asked for.
+/// Adds the user to its groups, removes it from former ones, and grants its roles.
 async fn belong(op: &mut Op) -> Result<(), OpError> {
     let (before, after) =
         (op.context().previous_properties.clone(), op.context().properties.clone());
@@ -93,7 +93,7 @@ async fn belong(op: &mut Op) -> Result<(), OpError> {
     Holder::User.assign(op).await
 }
 
-/// The user's places in groups, which are named by their ids.
+/// The paths of the user's memberships in groups.
 fn groups(op: &Op, properties: &Members) -> Vec<String> {
     let user = op.id().map_or("", |id| id);
     let groups = items(properties, "groups").iter().filter_map(|it| open(it).as_text());
@@ -104,7 +104,7 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
     let Some(user) = op.id().cloned() else { return Ok(()) };
     let properties = op.context().properties.clone();
     for group in items(&properties, "groups").iter().filter_map(|it| open(it).as_text()) {
-        // What cannot be found is gone, and the user is not in it.
+        // A group that is not found is deleted, and the membership with it.
         let Ok(group) = lookup::find_id(op, GROUP, group).await else { continue };
         let path = format!("/groups/{group}/users/{user}");
         op.remove(&format!("leave {group}"), delete(Service::Identity, path)).await?;

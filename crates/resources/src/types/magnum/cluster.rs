@@ -73,7 +73,8 @@ pub(super) fn cluster() -> ResourceType {
 const DONE: [&str; 3] = ["CREATE_COMPLETE", "UPDATE_COMPLETE", "RESUME_COMPLETE"];
 const FAILED: [&str; 3] = ["CREATE_FAILED", "UPDATE_FAILED", "DELETE_FAILED"];
 
-/// The service answers before it begins: a cluster is as wanted when it is done, and shows what was wanted.
+/// Updates the cluster. The service answers before it starts, so the update is complete only when the cluster
+/// shows the new values.
 async fn update(op: &mut Op) -> Result<(), OpError> {
     let Some(spec) = op.rest_spec() else { return Ok(()) };
     let fields = rest::changed_fields(op, &spec);

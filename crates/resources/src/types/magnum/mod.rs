@@ -20,7 +20,7 @@ pub(crate) fn types() -> Vec<ResourceType> {
     ]
 }
 
-/// What a template of clusters has, by whichever name.
+/// Declares a cluster template, which has two type names.
 fn template_of_clusters(kind: ResourceType) -> ResourceType {
     kind.service(Service::ContainerInfra)
         .props([
@@ -136,7 +136,7 @@ fn template_of_clusters(kind: ResourceType) -> ResourceType {
         )
 }
 
-/// Objects of the service. Its lists cannot be narrowed down.
+/// Objects of the service, whose lists cannot be filtered.
 fn objects(path: &'static str, many: &'static str) -> RestSpec {
     RestSpec::new(Service::ContainerInfra, path, "")
         .list_envelope(many)
@@ -145,7 +145,7 @@ fn objects(path: &'static str, many: &'static str) -> RestSpec {
         .update_method(UpdateMethod::JsonPatch("application/json".into()))
 }
 
-/// Every orchestration engine has a volume driver of its own.
+/// Checks that the volume driver suits the orchestration engine.
 fn driver_suits(members: &Members) -> Result<(), PropertyError> {
     let (Some(engine), Some(driver)) = (text(members, "coe"), text(members, "volume_driver"))
     else {

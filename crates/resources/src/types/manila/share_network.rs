@@ -89,7 +89,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
     secure(op).await
 }
 
-/// A subnet is given with its network.
+/// Adds the network of the subnet if the template has only the subnet: the service needs both.
 async fn complete(op: &mut Op, fields: &mut Fields<String, Json>) -> Result<(), OpError> {
     let subnet = fields.get("neutron_subnet_id").and_then(Json::as_str).map(str::to_owned);
     if let Some(subnet) = subnet.filter(|_| op.prop("neutron_network").is_null()) {
@@ -99,7 +99,7 @@ async fn complete(op: &mut Op, fields: &mut Fields<String, Json>) -> Result<(), 
     Ok(())
 }
 
-/// Has the network with the security services that are named, and with no others.
+/// Adds the security services in the template, and removes all others.
 async fn secure(op: &mut Op) -> Result<(), OpError> {
     let properties = op.context().properties.clone();
     if op.context().previous_properties.get("security_services")
@@ -130,7 +130,7 @@ async fn secure(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// The id of a security service that is given by its id or name.
+/// Finds the id of a security service by its id or name.
 async fn find(op: &mut Op, given: &str) -> Result<String, OpError> {
     if is_uuid(given) {
         return Ok(given.to_owned());

@@ -36,7 +36,7 @@ pub(super) fn workflow() -> ResourceType {
         .attrs([attr("alarm_url", Str, "Signed URL to which an alarm can post in order to start the workflow.").uncached(), attr("data", Map, "Map with the workflow's name and its declared input."), attr("executions", List, "Executions that signals to the resource have started.")])
         .attributes(|view, name, path| {
             let value = match name {
-                // Where it is signalled comes with the users of stacks.
+                // The workflow has no stack user, and so no signed URL.
                 "alarm_url" => Value::Null,
                 "data" => map([
                     ("name", view.physical_id.map_or(Value::Null, Value::from)),
@@ -189,17 +189,17 @@ fn tasks() -> Prop {
     ))
 }
 
-// A signal starts an execution, which needs a call; what hears a signal makes none. Until the engine makes calls for
-// signals, nothing comes of one. What is started then goes into the datum below, and goes with the workflow.
+// In Heat a signal starts an execution. Signal handlers make no calls, so a signal has no effect here yet. The
+// entry below is for the ids of such executions, which would be deleted with the workflow.
 
-/// Where the ids of executions are kept that signals started.
+/// The entry of the resource's data with the ids of executions that signals started.
 const EXECUTIONS: &str = "executions";
 
 fn path(op: &Op) -> String {
     format!("/workflows/{}", in_path(op.id().map_or("", |id| id)))
 }
 
-/// A workflow is known by its name.
+/// The name of the workflow, which identifies it.
 fn name(op: &Op) -> String {
     op.text("name").unwrap_or(&op.context().physical_name).to_owned()
 }

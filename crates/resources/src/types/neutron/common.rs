@@ -1,4 +1,5 @@
-//! How objects of the network service are sent, and the agents and ties between objects that have no id.
+//! The common parts of network types: requests, agents, and associations of objects, which have no id in the
+//! service.
 
 use crate::behaviour::OperationKind;
 use crate::declare::*;
@@ -30,19 +31,19 @@ pub(super) fn bare(path: &'static str, one: &'static str) -> RestSpec {
     RestSpec::new(Service::Network, path, one).marks_then_renames().adjust_fields(adjust_fields)
 }
 
-/// Rules of a quality-of-service policy, which are below it.
+/// Rules of a quality-of-service policy, whose paths are below that of the policy.
 pub(super) fn qos_rule(path: &'static str, one: &'static str) -> RestSpec {
     bare(path, one).finds("policy", QOS_POLICY)
 }
 
-/// When objects with a status of their own are ready.
+/// When objects with a status are ready.
 pub(super) fn built() -> Readiness {
     Readiness::when("status", ["ACTIVE", "DOWN"], ["ERROR", "DEGRADED"])
         .waiting(["BUILD"])
         .words("", "Resource is not built")
 }
 
-/// When taps are ready.
+/// When tap services and tap flows are ready.
 pub(super) fn tapping() -> Readiness {
     Readiness::when("status", ["ACTIVE"], ["ERROR"])
 }
@@ -64,19 +65,19 @@ pub(super) fn adjust_fields(op: &Op, operation: OperationKind, fields: &mut Fiel
     }
 }
 
-/// What a field becomes that is given no more: the service takes no null for it.
+/// Sets the default of a field that an update removes, because the service accepts no null.
 pub(super) fn reset(fields: &mut Fields<String, Json>, name: &str, value: impl Into<Json>) {
     if let Some(field) = fields.get_mut(name).filter(|field| field.is_null()) {
         *field = value.into();
     }
 }
 
-/// Fields that stay as they are if they are given no more: the service takes no null for them.
+/// Leaves fields unchanged that an update removes, because the service accepts no null.
 pub(super) fn keep(fields: &mut Fields<String, Json>, names: &[&str]) {
     fields.retain(|name, value| !(value.is_null() && names.contains(&name.as_str())));
 }
 
-/// Whether a property is other than before; on create, whether it is given.
+/// Whether a property differs from its value before the update; on create, whether it has a value.
 pub(crate) fn differs(op: &Op, name: &str) -> bool {
     !op.previous(name).equals(op.prop(name))
 }
@@ -99,7 +100,7 @@ pub(super) async fn set_tags(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Further fields may not be those that are properties, or that say whose the object is.
+/// Checks that `value_specs` has no fields that are properties or determine the owner.
 pub(super) fn further_fields(members: &Members) -> Result<(), PropertyError> {
     let names = section(members, VALUE_SPECS).into_iter().flat_map(Members::keys);
     let is_banned = |name: &&Arc<str>| {
@@ -117,18 +118,18 @@ pub(super) fn further_fields(members: &Members) -> Result<(), PropertyError> {
 
 /// The agents that serve an object.
 pub(super) struct Agents {
-    /// The property that names them.
+    /// The property with the ids of the agents.
     pub(super) property: &'static str,
-    /// What is below an object, and lists them.
+    /// The collection of agents below an object's path.
     pub(super) listed: &'static str,
-    /// What is below an agent, and lists objects.
+    /// The collection of objects below an agent's path.
     pub(super) served: &'static str,
-    /// What an object's id is called there.
+    /// The field with the object's id in a request to that collection.
     pub(super) field: &'static str,
 }
 
 impl Agents {
-    /// Has the object served by the agents that are named and by no others.
+    /// Assigns the object to the agents in the template, and removes it from all others.
     pub(super) async fn serve(&self, op: &mut Op) -> Result<(), OpError> {
         if !differs(op, self.property) || op.prop(self.property).is_null() {
             return Ok(());
@@ -160,7 +161,7 @@ impl Agents {
     }
 }
 
-/// That an agent is gone, or serves the object already, is nothing to fail of.
+/// Ignores that an agent does not exist or serves the object already.
 fn passed_over<T>(result: Result<T, OpError>) -> Result<(), OpError> {
     match result {
         Err(stop) if stop.is_not_found() || stop.is_conflict() => Ok(()),
@@ -180,13 +181,13 @@ pub(super) fn texts(list: &Value) -> Vec<String> {
     all.iter().filter_map(|item| open(item).as_text()).map(|text| text.to_string()).collect()
 }
 
-// --- ties between objects, which have no id of their own ---
+// --- associations of objects, which have no id in the service ---
 
-/// Where the id of a tie is kept while it is open whether there is one.
+/// The entry of the resource's data with the id of an association that may or may not exist.
 const TYING: &str = "tying";
 
-/// Ties objects together with a call, and gives the tie this id. A tie that is there already and is not
-/// ours is refused by the service, and is left alone.
+/// Creates an association with a call, and gives it an id. The service refuses an association that exists
+/// already, and the resource does not take it over.
 pub(super) async fn tie(op: &mut Op, id: &str, call: kiln_cloud::Call) -> Result<(), OpError> {
     if op.id().is_some() {
         return Ok(());
@@ -202,8 +203,8 @@ pub(super) async fn tie(op: &mut Op, id: &str, call: kiln_cloud::Call) -> Result
     tied.map(drop)
 }
 
-/// The id of a tie that is there, or may be. If that is open, whatever was under way is given time to
-/// happen, so that it can be undone.
+/// The id of an association that exists or may exist. In the second case a lost call first gets time to take
+/// effect, so that it can be undone.
 pub(super) async fn tied(op: &mut Op) -> Result<Option<Arc<str>>, OpError> {
     if let Some(id) = op.id() {
         return Ok(Some(id.clone()));
@@ -213,7 +214,7 @@ pub(super) async fn tied(op: &mut Op) -> Result<Option<Arc<str>>, OpError> {
     Ok(Some(id))
 }
 
-/// Forgets a tie that is undone.
+/// Records that the association does not exist any more.
 pub(super) fn untied(op: &mut Op) {
     op.set_data(TYING, Value::Null);
     op.clear_id();

@@ -40,7 +40,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     tie(op, &router, routes::change(&router, "add", &routes)).await
 }
 
-/// A route that somebody else made would go with this resource's.
+/// Refuses routes that the router has already: a deletion of the resource would remove them.
 async fn refuse_known(op: &mut Op, router: &str, routes: &[Route]) -> Result<(), OpError> {
     let there = routes::there(op, router).await?;
     match routes.iter().find(|route| there.contains(route)) {

@@ -84,7 +84,7 @@ pub(super) fn firewall_rule() -> ResourceType {
         .rest(rest_spec("/fw/firewall_rules", "firewall_rule").adjust_fields(fields))
 }
 
-/// Any protocol is none to the service.
+/// Sends null for the protocol `any`, as the service expects.
 fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) {
     adjust_fields(op, operation, fields);
     if let Some(protocol) = fields.get_mut("protocol").filter(|protocol| *protocol == "any") {

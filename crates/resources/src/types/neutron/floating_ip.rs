@@ -114,7 +114,7 @@ fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) 
     }
     reset(fields, "dns_domain", "");
     reset(fields, "dns_name", "");
-    // Which address of the port is meant goes with the port.
+    // The address belongs to the port, so both fields are sent together.
     let tie = ["port_id", "fixed_ip_address"];
     if tie.iter().any(|name| op.changes(name)) {
         fields.extend(tie.map(|name| (name.to_owned(), wire::json(op.prop(name)))));

@@ -127,7 +127,7 @@ pub(super) fn shared_attr() -> Attr {
     attr("shared", Str, "Whether all projects may use the object.")
 }
 
-/// Algorithms by which the two ends of a VPN connection prove who they are.
+/// Algorithms with which the two ends of a VPN connection authenticate packets.
 pub(super) const AUTHENTICATION: [&str; 6] =
     ["sha1", "sha256", "sha384", "sha512", "aes-xcbc", "aes-cmac"];
 
@@ -167,17 +167,17 @@ const KEY_GROUPS: [&str; 20] = [
     "group28", "group29", "group30", "group31",
 ];
 
-/// Tags on the object.
+/// Declares the property `tags`.
 pub(super) fn tags(kind: ResourceType) -> ResourceType {
     kind.props([tags_prop().updatable().since("9.0.0").each(item(Str))])
 }
 
-/// Further fields for the request, as the operator's plug-ins want them.
+/// Declares the property `value_specs`.
 pub(super) fn value_specs(kind: ResourceType) -> ResourceType {
     kind.props([value_specs_prop().updatable().default_empty()])
 }
 
-/// What a security group rule may name as its protocol: a number, or one of the names.
+/// The protocols of a security group rule: numbers and names.
 pub(super) fn protocols() -> impl Iterator<Item = Value> {
     const NAMES: [&str; 22] = [
         "ah",
@@ -206,7 +206,7 @@ pub(super) fn protocols() -> impl Iterator<Item = Value> {
     (0..=255).map(Value::from).chain(NAMES.into_iter().map(Value::from))
 }
 
-/// What can be set on every port, whether it is declared or comes with a server.
+/// The settings of a port, whether it is a resource or belongs to a server.
 pub(crate) fn port_settings() -> [Prop; 9] {
     [
         admin_state_up_prop(),

@@ -85,7 +85,7 @@ pub(super) fn ipsec_site_connection() -> ResourceType {
                 .field("dpd.actions", "action")
                 .readiness(
                     Readiness::when("status", ["ACTIVE"], ["ERROR"])
-                        // It is down until the other end is there.
+                        // The connection is down until the peer is reachable.
                         .waiting(["PENDING_CREATE", "DOWN"])
                         .words(
                             "Error in IPsecSiteConnection",
@@ -95,7 +95,7 @@ pub(super) fn ipsec_site_connection() -> ResourceType {
         )
 }
 
-/// A change does not wait for the other end: it may be away.
+/// Updates the connection without waiting for the peer, which may be unreachable.
 async fn update(op: &mut Op) -> Result<(), OpError> {
     let Some(spec) = op.rest_spec() else { return Ok(()) };
     let fields = rest::changed_fields(op, &spec);

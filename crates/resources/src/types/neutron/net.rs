@@ -79,13 +79,14 @@ async fn after(op: &mut Op) -> Result<(), OpError> {
     keep_segments(op).await
 }
 
-/// Keeps the segments for the attribute; the one without a name, which came with the network, is first.
+/// Keeps the segments for the attribute. The first is the one without a name, which the service created with
+/// the network.
 pub(super) async fn keep_segments(op: &mut Op) -> Result<(), OpError> {
     let id = op.id().cloned().unwrap_or_default();
     let list = get(Service::Network, "/segments").query("network_id", &*id);
     let mut segments = match op.read(list).await {
         Ok(reply) => reply.body["segments"].as_array().cloned().unwrap_or_default(),
-        // Not every cloud has segments that can be seen.
+        // Some clouds have no segments, or do not show them to users.
         Err(OpError::Failed(failure)) if matches!(&*failure.class, "NotFound" | "Forbidden") => {
             Vec::new()
         }

@@ -19,7 +19,7 @@ pub(super) fn network_gateway() -> ResourceType {
         .detects_drift()
         .since("2014.1")
         .props([
-            // The default is a map though it is a list: that is what the reference tells clients.
+            // The default is a map although the property is a list; Heat shows it so to clients.
             prop("connections", List, "Networks that the gateway connects to the outside.")
                 .updatable()
                 .default(map::<Value>([]))
@@ -83,7 +83,7 @@ fn segments_fit(members: &Members) -> Result<(), PropertyError> {
     Ok(())
 }
 
-/// The connections that properties give, as they are sent.
+/// The connections in properties, as bodies of requests.
 fn connections(properties: &Members) -> Vec<Json> {
     let all = items(properties, "connections").iter().filter_map(|it| open(it).as_map());
     let sent = |it: &Members| {
@@ -101,7 +101,7 @@ fn tell(op: &Op, action: &str, connection: &Json) -> Call {
     put(Service::Network, format!("{}/{action}_network", object(op)), connection.clone())
 }
 
-/// Connects what is not connected yet; what is connected no more was taken off before.
+/// Adds new connections; the update has removed former ones before.
 async fn connect(op: &mut Op) -> Result<(), OpError> {
     let before = if op.changes("devices") {
         Vec::new()
@@ -117,7 +117,7 @@ async fn connect(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Devices cannot be changed: there is another gateway then, and it takes the place of the former.
+/// Updates the gateway. Devices cannot change, so a new gateway replaces the former one.
 async fn update(op: &mut Op) -> Result<(), OpError> {
     let is_renewed = op.changes("devices");
     if op.context().journal.step("create").is_none() {

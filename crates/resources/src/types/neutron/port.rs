@@ -106,7 +106,7 @@ fn is_replaced(change: &DefinitionChange<'_>) -> bool {
 
 fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) {
     adjust_fields(op, operation, fields);
-    // The service chooses addresses unless it is told which, or that there are to be none.
+    // The service chooses addresses unless the request has some, or an empty list.
     if op.items("fixed_ips").is_empty() {
         fields.remove("fixed_ips");
         let is_told = operation == OperationKind::Create
@@ -128,7 +128,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     keep_surroundings(op).await
 }
 
-/// Some fields cannot be told without asking what there is.
+/// Updates the port. Some fields depend on the current state of the port.
 async fn update(op: &mut Op) -> Result<(), OpError> {
     let Some(spec) = op.rest_spec() else { return Ok(()) };
     let mut fields = rest::changed_fields(op, &spec);
@@ -143,7 +143,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
         fields.insert("port_security_enabled".into(), usual.into());
     }
     if let Some(Json::Object(profile)) = fields.get("binding:profile").cloned() {
-        // Others keep things in it too.
+        // The binding profile also has members of other services.
         let shown = op.read(get(Service::Network, object(op))).await?;
         let mut merged = shown.body["port"]["binding:profile"].as_object().cloned();
         merged.get_or_insert_default().extend(profile);
@@ -153,7 +153,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
     keep_surroundings(op).await
 }
 
-/// Keeps what attributes tell of the port's network and subnets.
+/// Keeps the port's network and subnets for attributes.
 async fn keep_surroundings(op: &mut Op) -> Result<(), OpError> {
     let port = wire::json(op.remote());
     let network = port["network_id"].as_str().unwrap_or_default();

@@ -47,7 +47,7 @@ pub(super) fn quota() -> ResourceType {
         .on(OperationKind::Check, |op| Box::pin(check(op)))
 }
 
-/// The project whose limits these are is kept: its name may be gone when they are to go.
+/// The entry of the resource's data with the id of the project: its name may be gone when the limits are reset.
 const PROJECT_ID: &str = "project";
 
 fn path(op: &Op) -> String {
@@ -63,7 +63,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     tie(op, &id, call).await
 }
 
-/// A limit that is given no more becomes what it is for everybody.
+/// Updates the limits. A limit that the template has no more is set to the default of the service.
 async fn update(op: &mut Op) -> Result<(), OpError> {
     let mut limits = Fields::new();
     for name in op.context().changed.clone().iter() {

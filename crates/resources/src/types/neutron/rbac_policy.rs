@@ -41,7 +41,7 @@ pub(super) fn rbac_policy() -> ResourceType {
         ]))
 }
 
-/// Only networks can be used as external ones.
+/// Checks that only networks have the action `access_as_external`.
 fn action_fits(members: &Members) -> Result<(), PropertyError> {
     match (text(members, "action"), text(members, "object_type")) {
         (Some("access_as_external"), Some(kind)) if kind != "network" => {

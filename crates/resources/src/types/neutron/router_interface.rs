@@ -71,7 +71,8 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     tie(op, &format!("{router}:{key}={end}"), call).await
 }
 
-/// The router, what its other end is, and its id. Old resources have a subnet without saying so.
+/// Splits the physical id into router, kind of the other end and its id. Ids of old resources lack the kind,
+/// which is a subnet.
 fn ends(id: &str) -> (&str, &str, &str) {
     let (router, end) = id.split_once(':').unwrap_or((id, ""));
     let (key, end) = end.split_once('=').unwrap_or(("subnet_id", end));

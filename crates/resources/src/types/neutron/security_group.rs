@@ -77,9 +77,9 @@ async fn set_rules(op: &mut Op) -> Result<(), OpError> {
     have_rules(op, &group, wanted).await
 }
 
-/// Has a group have these rules, and no others that a user could have made.
+/// Creates these rules in a group, and deletes all others that a user could have created.
 ///
-/// What is there is looked at first, so it does not matter how much of this was done before.
+/// The existing rules are read first, so the function can be repeated after an interruption.
 pub(crate) async fn have_rules(
     op: &mut Op,
     group: &str,
@@ -94,8 +94,8 @@ pub(crate) async fn have_rules(
     let there = op.read(list.clone()).await?.body["security_group_rules"].clone();
     let there = there.as_array().cloned().unwrap_or_default();
     for rule in &there {
-        // A new group has the rules that every group of the cloud starts with: those that say what may
-        // leave make way if the user says that.
+        // A new group has the default rules of the cloud. Those for egress are deleted if the template has
+        // egress rules.
         let may_go = !is_new || (gives_egress && rule["direction"] == "egress");
         let id = rule["id"].as_str().unwrap_or_default();
         if may_go && !wanted.iter().any(|wanted| is_same(wanted, rule)) {
@@ -105,7 +105,7 @@ pub(crate) async fn have_rules(
     }
     wanted.retain(|wanted| !there.iter().any(|rule| is_same(wanted, rule)));
     let Some(first) = wanted.first().and_then(Json::as_object) else { return Ok(()) };
-    // All of them are made or none is, so one tells of all.
+    // The service creates all rules of a request or none, so one is a mark for all.
     let marker = Marker {
         list,
         objects: "/security_group_rules".into(),
@@ -120,7 +120,7 @@ pub(crate) async fn have_rules(
     op.add("rules", call).await.map(drop)
 }
 
-/// The rules that are given, as they are sent, each once.
+/// The rules of the template as bodies of requests, without duplicates.
 async fn wanted(op: &mut Op, group: &str) -> Result<Vec<Json>, OpError> {
     let mut wanted: Vec<Json> = Vec::new();
     for rule in items(&op.context().properties.clone(), "rules") {
@@ -146,7 +146,7 @@ async fn wanted(op: &mut Op, group: &str) -> Result<Vec<Json>, OpError> {
     Ok(wanted)
 }
 
-/// Adds a rule to those that are to be sent, unless another says the same.
+/// Adds a rule unless the list has an equal one.
 pub(crate) fn push(wanted: &mut Vec<Json>, mut rule: Fields<String, Json>) {
     as_sent(&mut rule);
     let rule = Json::Object(rule);
@@ -155,12 +155,12 @@ pub(crate) fn push(wanted: &mut Vec<Json>, mut rule: Fields<String, Json>) {
     }
 }
 
-/// The rule by which everything may leave.
+/// The rule that permits all egress.
 fn leave(group: &str, version: &str) -> Json {
     json!({ "security_group_id": group, "direction": "egress", "ethertype": version })
 }
 
-/// Whether two rules say the same.
+/// Whether two rules are equal in all fields that a user can set.
 fn is_same(one: &Json, other: &Json) -> bool {
     let said = |rule: &Json| {
         let description = rule["description"].as_str().unwrap_or_default().to_owned();

@@ -41,7 +41,8 @@ pub(super) fn security_group_rule() -> ResourceType {
         )
 }
 
-/// A range of ports begins before it ends. Of the protocols without ports the numbers mean something else.
+/// Checks that a range of ports begins before it ends. For protocols without ports the numbers have other
+/// meanings.
 fn ports_fit(members: &Members) -> Result<(), PropertyError> {
     let [from, to] = ["port_range_min", "port_range_max"]
         .map(|name| members.get(name).filter(|_| is_given(members, name)).and_then(number));
@@ -57,7 +58,7 @@ fn ports_fit(members: &Members) -> Result<(), PropertyError> {
     }
 }
 
-/// Ports and protocols are texts.
+/// Converts ports and protocols to text, as the service expects.
 pub(super) fn as_sent(fields: &mut Fields<String, Json>) {
     for name in ["port_range_min", "port_range_max", "protocol"] {
         if let Some(field) = fields.get_mut(name).filter(|field| field.is_number()) {
@@ -66,7 +67,7 @@ pub(super) fn as_sent(fields: &mut Fields<String, Json>) {
     }
 }
 
-/// The service refuses a rule that is there already, so what it says is its mark.
+/// Finds the rule by its content: the service refuses a second rule with the same content.
 fn by_content(op: &Op) -> Option<Marker> {
     let spec = op.rest_spec()?;
     let rule = shown(&rest::new_fields(op, &spec));
@@ -82,7 +83,7 @@ fn by_content(op: &Op) -> Option<Marker> {
     })
 }
 
-/// A rule as the service shows it: that it says no more, and no less.
+/// A rule as the service shows it, with null for all fields that the request does not have.
 pub(super) fn shown(sent: &Fields<String, Json>) -> Json {
     let field = |name: &str| sent.get(name).cloned().unwrap_or_default();
     let port = |name: &str| match field(name) {

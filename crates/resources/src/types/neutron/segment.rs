@@ -52,7 +52,7 @@ fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) 
     reset(fields, "name", &*op.context().physical_name);
 }
 
-/// What each kind of segment needs, and what it cannot have.
+/// Checks that the properties suit the type of the segment.
 fn kind_fits(members: &Members) -> Result<(), PropertyError> {
     let Some(kind) = text(members, "network_type") else { return Ok(()) };
     let refuse = |name: &str, what: &str| {

@@ -79,7 +79,7 @@ fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) 
         Some("auto") => _ = fields.remove("gateway_ip"),
         Some("") => _ = fields.insert("gateway_ip".into(), Json::Null),
         Some(_) => {}
-        // A gateway that is named no more stays what it is, as do the pools: the service chose them once.
+        // A gateway that the template has no more stays, as do the pools: the service would have chosen both.
         None => keep(fields, &["gateway_ip"]),
     }
     if operation == OperationKind::Update {

@@ -88,7 +88,7 @@ fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) 
     keep(fields, &["default_prefixlen", "default_quota", "max_prefixlen", "min_prefixlen"]);
 }
 
-/// A pool may grow and never shrink: subnets have their addresses from it.
+/// Updates the pool. Its prefixes may grow and never shrink, because subnets have addresses from them.
 async fn update(op: &mut Op) -> Result<(), OpError> {
     let before = super::common::texts(
         op.context().previous_properties.get("prefixes").unwrap_or(&Value::Null),

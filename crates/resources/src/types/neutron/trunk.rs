@@ -74,7 +74,7 @@ fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) 
     }
 }
 
-/// Sub ports come and go one by one: the trunk goes on carrying the others.
+/// Adds and removes sub-ports with separate calls, so that the others stay connected.
 async fn move_sub_ports(op: &mut Op) -> Result<(), OpError> {
     if !op.changes("sub_ports") {
         return Ok(());
@@ -98,7 +98,7 @@ async fn move_sub_ports(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// The sub ports that are in one list and not in the other, as they are sent.
+/// The sub-ports in one list and not in the other, as bodies of requests.
 fn only_in<'v>(one: &'v [Value], other: &'v [Value]) -> impl Iterator<Item = Json> + 'v {
     let lacks = move |port: &&Value| !other.iter().any(|other| other.equals(port));
     one.iter().filter(lacks).filter_map(|port| open(port).as_map()).map(|port| {

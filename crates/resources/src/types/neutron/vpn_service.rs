@@ -54,13 +54,14 @@ pub(super) fn vpn_service() -> ResourceType {
         ])
         .rest(
             rest_spec("/vpn/vpnservices", "vpnservice")
-                // It cannot be changed before its first connection is there.
+                // The service refuses changes before the first connection exists.
                 .keeps_mark()
                 .unique(["description", "name", "router_id", "subnet_id"])
                 .field("router", "router_id")
                 .field("subnet", "subnet_id")
                 .unsent(["router_id", "subnet_id"])
-                // It becomes active only with its first connection, and is down if all of them are.
+                // A VPN service is pending until its first connection, and down while all of its connections
+                // are.
                 .readiness(
                     Readiness::when("status", ["PENDING_CREATE", "ACTIVE", "DOWN"], ["ERROR"])
                         .waiting(["PENDING_UPDATE"])

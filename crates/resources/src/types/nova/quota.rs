@@ -67,7 +67,7 @@ pub(super) fn quota() -> ResourceType {
         .on(OperationKind::Check, |op| Box::pin(quotas::read(op, Service::Compute)))
 }
 
-/// The limits that later versions of the API do not know, and the last version that does.
+/// The last microversion with limits that later ones have removed, and these limits.
 const OLDER: [(&str, &[&str]); 2] = [
     ("2.35", &["fixed_ips", "floating_ips", "security_group_rules", "security_groups"]),
     ("2.56", &["injected_file_content_bytes", "injected_file_path_bytes", "injected_files"]),

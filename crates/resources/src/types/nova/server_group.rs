@@ -46,7 +46,7 @@ pub(super) fn server_group() -> ResourceType {
         )
 }
 
-/// There may be several policies in a definition; the service takes one.
+/// Sends the first policy: the property is a list, but the service takes one.
 fn adjust_fields(op: &Op, _: OperationKind, fields: &mut Map<String, Json>) {
     if let Some(policy) = op.items("policies").first() {
         fields.insert("policy".into(), wire::json(policy));

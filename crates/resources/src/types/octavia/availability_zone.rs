@@ -31,7 +31,7 @@ pub(super) fn availability_zone() -> ResourceType {
             .updatable(),
         ])
         .attrs([attr("availability_zone_profile_id", Str, "ID of the profile behind the zone.")])
-        // It is known by its name alone.
+        // The name is the id of an availability zone.
         .replaced_if(|change| change.changed.iter().any(|name| &**name == "name"))
         .rest(RestSpec {
             marks_then_renames: false,

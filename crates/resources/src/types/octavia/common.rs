@@ -1,7 +1,7 @@
-//! What load balancing types have in common.
+//! The common parts of load balancing types.
 //!
-//! Every change of a load balancer or of anything that belongs to one keeps all of it busy for a while: the
-//! service refuses further changes until it is done.
+//! A change of a load balancer or of one of its objects locks all of them for a while: the service answers
+//! further changes with a conflict.
 
 use crate::behaviour::OperationKind;
 use crate::declare::*;
@@ -37,17 +37,17 @@ pub(super) fn profile(kind: ResourceType, data: &'static str) -> ResourceType {
     ])
 }
 
-/// What operators offer: it belongs to no load balancer, and is there at once.
+/// Objects that operators provide, such as flavors. They belong to no load balancer and are ready at once.
 pub(super) fn offer(path: &'static str, one: &'static str) -> RestSpec {
     RestSpec::new(Service::LoadBalancer, path, one).marks_then_renames().deleted_at_once()
 }
 
-/// When an object is ready, and when one that was removed is gone.
+/// When an object is ready, and when a deleted one does not exist any more.
 pub(super) fn provisioned() -> Readiness {
     Readiness::when("provisioning_status", ["ACTIVE"], ["ERROR"]).gone(["DELETED"])
 }
 
-/// Whether a property is known to have a value.
+/// Whether a property has this value; an unknown property does not.
 pub(super) fn is(members: &Members, name: &str, value: &str) -> bool {
     text(members, name) == Some(value)
 }
@@ -59,7 +59,7 @@ pub(super) fn tag(op: &Op, operation: OperationKind, fields: &mut Fields<String,
     }
 }
 
-/// The tag is the mark.
+/// Finds the object by its tag, which is the mark.
 pub(super) fn by_tag(op: &Op) -> Option<Marker> {
     let spec = op.rest_spec()?;
     let (path, label) = (rest::collection(op, &spec), rest::label(op));

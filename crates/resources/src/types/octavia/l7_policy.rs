@@ -55,7 +55,7 @@ pub(super) fn l7_policy() -> ResourceType {
         )
 }
 
-/// A policy has the target that its action needs, and no other.
+/// Checks that a policy has the target for its action, and no other.
 fn target_suits_action(members: &Members) -> Result<(), PropertyError> {
     let needs = |action: &str, wanted: &str, other: &str, others: &str| {
         if !is(members, "action", action) {

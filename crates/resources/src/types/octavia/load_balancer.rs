@@ -68,7 +68,7 @@ pub(super) fn load_balancer() -> ResourceType {
         )
 }
 
-/// While it is made, a conflict means that its address is taken; later, that it is busy.
+/// Updates the load balancer. A conflict means that it is busy; on create it means that the address is in use.
 async fn update(op: &mut Op) -> Result<(), OpError> {
     let Some(spec) = op.rest_spec() else { return Ok(()) };
     let fields = rest::changed_fields(op, &spec);

@@ -34,7 +34,7 @@ pub(super) fn quota() -> ResourceType {
         .deletes(|op| Box::pin(reset(op)))
 }
 
-/// The limits have no id of their own: they are found by their project.
+/// The path of the limits, which contains the id of the project.
 async fn path(op: &mut Op) -> Result<String, OpError> {
     let project = op.text("project").unwrap_or_default().to_owned();
     let project = lookup::find_id(op, PROJECT, &project).await?;
@@ -55,7 +55,7 @@ async fn reset(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_some() {
         match path(op).await {
             Ok(path) => op.remove("reset", delete(Service::LoadBalancer, path)).await?,
-            // A project that is gone has no limits.
+            // A deleted project has no limits.
             Err(OpError::Failed(failure)) if &*failure.class == "EntityNotFound" => {}
             Err(stop) => return Err(stop),
         }

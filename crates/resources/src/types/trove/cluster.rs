@@ -116,7 +116,7 @@ async fn instances(op: &mut Op) -> Result<Vec<Json>, OpError> {
     Ok(instances)
 }
 
-/// A cluster is there when all of its instances are.
+/// The progress of a cluster: it is ready when all of its instances are.
 fn progress(reply: &Reply) -> Progress {
     let all = reply.body["cluster"]["instances"].as_array().into_iter().flatten();
     let mut is_ready = true;
@@ -132,7 +132,7 @@ fn progress(reply: &Reply) -> Progress {
     if is_ready { Progress::Ready } else { Progress::NotYet }
 }
 
-/// A cluster with a task under way cannot be removed.
+/// Deletes the cluster after its current task, during which the service refuses it.
 async fn remove(op: &mut Op) -> Result<(), OpError> {
     let (Some(_), Some(spec)) = (op.id(), op.rest_spec()) else { return Ok(()) };
     let path = rest::path(op, &spec);

@@ -1,4 +1,4 @@
-//! Making a volume: empty, from something else, or from a backup.
+//! Creating a volume: empty, from an image, snapshot or volume, or from a backup.
 
 use super::calls::{path, until_available};
 use crate::declare::{IMAGE, Service, Value};
@@ -53,7 +53,7 @@ async fn anew(op: &mut Op) -> Result<(), OpError> {
     keep_id(op, &made)
 }
 
-/// A backup makes a volume of the name that it is told, which is how the volume is found again.
+/// Restores a backup into a new volume with the physical name, by which the volume is found after a lost reply.
 async fn from_backup(op: &mut Op, backup: &str) -> Result<(), OpError> {
     let spec = rest_spec(op)?;
     let fields = rest::new_fields(op, &spec);
@@ -62,7 +62,7 @@ async fn from_backup(op: &mut Op, backup: &str) -> Result<(), OpError> {
     let call = post(Service::Volume, format!("/backups/{backup}/restore"), body);
     let call = match rest::marker(op) {
         Some(mut marker) => {
-            // Only its name is ours for now.
+            // The new volume has only the name as a mark.
             marker.list.request.query =
                 vec![("name".into(), name.as_str().unwrap_or_default().into())];
             (marker.field, marker.value) = ("/name".into(), name);
