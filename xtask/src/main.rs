@@ -22,6 +22,9 @@ mod licences;
 mod names;
 mod scaffold;
 
+/// The declarations that scaffold writes name this module.
+#[cfg(test)]
+use kiln_resources::declare;
 use std::process::ExitCode;
 
 /// The same allocator as in the measured binary.

@@ -4,17 +4,22 @@
 //! Descriptions of types come from a table (`TYPE<tab>SENTENCE`, followed by another tab and the replacement) or from
 //! the existing declarations.
 
+mod constants;
+#[cfg(test)]
+mod golden;
 mod names;
 mod render;
 
 use crate::Outcome;
 use crate::facts::{folder, object, read};
+use constants::Constants;
 use kiln_resources::registry::Registry;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// The hand-written description of a type.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +41,7 @@ pub(crate) fn run(args: &[String]) -> Outcome {
     let options = parse(args)?;
     let facts = read(&folder().join("types.json"))?;
     let description = sentences(options.description.as_deref())?;
+    let constants = Constants::read()?;
     let mut families: BTreeMap<String, Vec<(String, Value)>> = BTreeMap::new();
     for (name, fact) in object(&facts["types"]) {
         families.entry(names::family(&name)).or_default().push((name, fact));
@@ -50,7 +56,9 @@ pub(crate) fn run(args: &[String]) -> Outcome {
                 .get(name)
                 .ok_or_else(|| format!("{name}: no sentence says what it is"))?;
             let path = sources().join(family).join(format!("{}.rs", names::file(name)));
-            written.push((path, render::type_file(name, fact, description)));
+            let text = render::type_file(name, fact, description, &constants)
+                .map_err(|e| format!("{name}: {e}"))?;
+            written.push((path, formatted(&text)?));
         }
         if options.only.is_empty() {
             written.push((sources().join(family).join("mod.rs"), render::family(family, types)));
@@ -115,16 +123,25 @@ fn write(files: &[(PathBuf, String)], force: bool) -> Result<(), String> {
         }
         fs::write(path, text).map_err(fail)?;
     }
-    let paths = files.iter().map(|(path, _)| path).filter(|path| !path.ends_with("mod.rs"));
-    let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let status = Command::new("rustfmt")
+    Ok(())
+}
+
+/// Returns a source text in the layout of the workspace.
+fn formatted(text: &str) -> Result<String, String> {
+    let fail = |e: std::io::Error| format!("rustfmt: {e}");
+    let mut rustfmt = Command::new("rustfmt")
         .args(["--edition", "2024", "--config-path"])
-        .arg(config)
-        .args(paths)
-        .status()
-        .map_err(|e| format!("rustfmt: {e}"))?;
-    if status.success() {
-        Ok(())
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(fail)?;
+    if let Some(mut input) = rustfmt.stdin.take() {
+        input.write_all(text.as_bytes()).map_err(fail)?;
+    }
+    let output = rustfmt.wait_with_output().map_err(fail)?;
+    if output.status.success() {
+        String::from_utf8(output.stdout).map_err(|e| format!("rustfmt: {e}"))
     } else {
         Err("rustfmt did not accept what was written".to_owned())
     }

@@ -498,7 +498,7 @@ const SCENARIOS: &[Scenario] = &[
             later(w, 1, move |_| Command::DeleteSnapshot(id));
             w.run();
         },
-        &["CREATE_COMPLETE: stuck"],
+        &["SNAPSHOT_COMPLETE: stuck"],
     ),
     scenario(
         "three generations of a thing, and back to the first",

@@ -25,7 +25,7 @@ pub use run::{Answer, Demand, Note, OpPoll, RunningOperation, Sibling};
 pub use stack::{Domain, GuestAccess, StackContext, owner_of_users_project, users_project_name};
 
 use crate::declare::{Members, ResourceType, Value};
-use crate::property_access::{seconds, text, word};
+use crate::property_access::{count, items, seconds, section, text, word};
 use crate::rest::RestSpec;
 use calls::Fate;
 use kiln_cloud::{Call, Marker, Method, Reply};
@@ -151,17 +151,37 @@ impl Op {
 
     /// A property; null if it has neither a value nor a default.
     pub fn prop(&self, name: &str) -> &Value {
-        self.context.properties.get(name).unwrap_or(&Value::Null)
+        self.context.properties.get(self.declared(name)).unwrap_or(&Value::Null)
+    }
+
+    /// A property before an update; null if it had no value, and on create.
+    pub fn previous(&self, name: &str) -> &Value {
+        self.context.previous_properties.get(self.declared(name)).unwrap_or(&Value::Null)
     }
 
     /// A property that is a string.
     pub fn text(&self, name: &str) -> Option<&str> {
-        text(&self.context.properties, name)
+        text(&self.context.properties, self.declared(name))
     }
 
     /// A property that is a string, unless it is empty: a null in a template becomes an empty string.
     pub fn nonempty_text(&self, name: &str) -> Option<&str> {
-        word(&self.context.properties, name)
+        word(&self.context.properties, self.declared(name))
+    }
+
+    /// A property that is a list; empty if there is none.
+    pub fn items(&self, name: &str) -> &[Value] {
+        items(&self.context.properties, self.declared(name))
+    }
+
+    /// A property that is a map.
+    pub fn section(&self, name: &str) -> Option<&Members> {
+        section(&self.context.properties, self.declared(name))
+    }
+
+    /// A property that is a count; a negative number counts as zero.
+    pub fn count(&self, name: &str) -> Option<usize> {
+        count(&self.context.properties, self.declared(name))
     }
 
     /// A property that is a number of seconds, as a duration.
@@ -171,7 +191,25 @@ impl Op {
 
     /// Whether an update changes a property.
     pub fn changes(&self, name: &str) -> bool {
+        let name = self.declared(name);
         self.context.changed.iter().any(|changed| &**changed == name)
+    }
+
+    /// Whether the type declares a property. Handlers that several types share ask before they read it.
+    pub fn declares(&self, name: &str) -> bool {
+        let schema = &self.resource_type.schema;
+        schema.any_property || schema.property(name).is_some()
+    }
+
+    /// The name of a declared property. Another name is a mistake in a handler, which would read null forever: in
+    /// debug builds it panics, so that a test finds it.
+    fn declared<'n>(&self, name: &'n str) -> &'n str {
+        debug_assert!(
+            self.declares(name),
+            "{} does not declare the property {name:?}",
+            self.resource_type.name()
+        );
+        name
     }
 
     /// The physical id, if there is an object.

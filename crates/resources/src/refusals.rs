@@ -26,9 +26,14 @@ pub(crate) fn one_of(members: &Members, names: &[&str]) -> Result<(), PropertyEr
     if names.iter().any(|name| may_be_given(members, name)) {
         return Ok(());
     }
+    Err(unspecified(names))
+}
+
+/// The error for properties of which at least one must be given.
+pub(crate) fn unspecified(names: &[&str]) -> PropertyError {
     let names = names.join(", ");
     let message = format!("At least one of the following properties must be specified: {names}.");
-    Err(PropertyError { code: &codes::PROPERTY_UNSPECIFIED, ..PropertyError::new(message) })
+    PropertyError { code: &codes::PROPERTY_UNSPECIFIED, ..PropertyError::new(message) }
 }
 
 /// A property that may be given only together with another.

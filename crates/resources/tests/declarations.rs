@@ -81,18 +81,19 @@ fn the_rest_interface_of_a_type_names_declared_properties() {
     for kind in Registry::builtin().iter() {
         let Some(spec) = &kind.behaviour.rest else { continue };
         let properties = &kind.schema.properties;
-        let renamed = spec.field_names.iter().map(|(property, _)| property);
-        let found = spec.finds.iter().map(|(property, _)| property);
-        // The types of a service share parts of their declarations: one of them has the property.
-        let family = || Registry::builtin().iter().filter(|other| other.service == kind.service);
-        for name in renamed.chain(found).chain(&spec.unsent).chain(&spec.uncompared) {
-            if !family().any(|other| is_declared(&other.schema.properties, name)) {
+        let renamed = spec.field_names.iter().map(|(property, _)| &**property);
+        let found = spec.finds.iter().map(|(property, _)| &**property);
+        let listed = spec.unsent.iter().chain(&spec.uncompared).map(|property| &**property);
+        let in_path = spec.path.split('{').skip(1).filter_map(|it| it.split('}').next());
+        for name in renamed.chain(found).chain(listed).chain(in_path) {
+            if !is_declared(properties, name) {
                 unknown.insert(format!("{}: {name}", kind.name()));
             }
         }
-        let in_path = spec.path.split('{').skip(1).filter_map(|it| it.split('}').next());
-        for name in in_path.filter(|name| !is_declared(properties, name)) {
-            unknown.insert(format!("{}: {name} in the path", kind.name()));
+        for (name, _) in &spec.attribute_paths {
+            if !kind.schema.attributes.iter().any(|attribute| attribute.name == *name) {
+                unknown.insert(format!("{}: attribute {name}", kind.name()));
+            }
         }
     }
     assert!(unknown.is_empty(), "{unknown:#?}");

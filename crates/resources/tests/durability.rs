@@ -2,7 +2,7 @@
 
 use crate::driving::{Configs, Drive, Nothing, START, Seam, World};
 use kiln_cloud::{Call, CallError, Marker, Method, Reply, Service, delete, get, post};
-use kiln_resources::behaviour::OperationKind;
+use kiln_resources::behaviour::{Handler, OperationKind};
 use kiln_resources::declare::*;
 use kiln_resources::op::{Answer, Demand, Op, OpError, Progress, Sibling};
 use kiln_resources::registry::Registry;
@@ -479,6 +479,26 @@ fn a_panic_is_a_failure_of_its_resource() {
     let mut drive = Drive::new(Members::new());
     drive.run(&kind, OperationKind::Create, &mut Nothing);
     assert!(drive.failure().starts_with("InternalError: the resource type's operation panicked"));
+}
+
+/// A release build reads null: a typo in a handler must not stop an operation of a user.
+#[cfg(debug_assertions)]
+#[test]
+fn a_property_that_the_type_does_not_declare_is_found_by_tests() {
+    let handlers: [Handler; 3] = [
+        |op| Box::pin(async { Ok(_ = op.prop("sise")) }),
+        |op| Box::pin(async { Ok(_ = op.text("sise")) }),
+        |op| Box::pin(async { Ok(_ = op.changes("sise")) }),
+    ];
+    for handler in handlers {
+        let kind = ResourceType::new("OS::Test::Bug");
+        let kind = kind.props([prop("size", Int, "Size of the object.")]).creates(handler);
+        let mut drive = Drive::new(Members::new());
+        drive.run(&kind, OperationKind::Create, &mut Nothing);
+        let failure = drive.failure();
+        let reason = "OS::Test::Bug does not declare the property \"sise\"";
+        assert!(failure.contains(reason), "{failure}");
+    }
 }
 
 #[test]

@@ -274,6 +274,28 @@ impl From<&Node> for Value {
     }
 }
 
+impl From<&serde_json::Value> for Value {
+    fn from(json: &serde_json::Value) -> Value {
+        use serde_json::Value as Json;
+        match json {
+            Json::Null => Value::Null,
+            Json::Bool(flag) => Value::Bool(*flag),
+            Json::Number(number) => match (number.as_i64(), number.as_f64()) {
+                (Some(small), _) => small.into(),
+                (None, Some(float)) if number.is_f64() => Value::Float(float),
+                (None, _) => {
+                    Integer::parse(&number.to_string()).map_or(Value::Float(f64::NAN), Value::Int)
+                }
+            },
+            Json::String(text) => Value::text(text.as_str()),
+            Json::Array(items) => Value::list(items.iter().map(Value::from)),
+            Json::Object(members) => {
+                Value::map(members.iter().map(|(name, value)| (name.as_str(), value.into())))
+            }
+        }
+    }
+}
+
 impl From<bool> for Value {
     fn from(flag: bool) -> Value {
         Value::Bool(flag)

@@ -2,6 +2,7 @@
 //!
 //! Only differences from the defaults are written, one call each; rustfmt does the layout.
 
+use super::constants::Constants;
 use super::{Description, names};
 use crate::facts::{object, text};
 use serde_json::Value;
@@ -11,9 +12,14 @@ use std::fmt::Write;
 const INLINE: usize = 7;
 
 /// Renders the file that declares a type.
-pub(crate) fn type_file(name: &str, fact: &Value, description: &Description) -> String {
-    let mut functions = Functions { taken: vec![names::file(name)], texts: Vec::new() };
-    let body = declaration(name, fact, description, &mut functions);
+pub(crate) fn type_file(
+    name: &str,
+    fact: &Value,
+    description: &Description,
+    constants: &Constants,
+) -> Result<String, String> {
+    let mut functions = Functions { taken: vec![names::file(name)], texts: Vec::new(), constants };
+    let body = declaration(name, fact, description, &mut functions)?;
     let header = header(&format!("{name}: {}", inside_sentence(&description.sentence)));
     let function = names::file(name);
     let mut text = format!(
@@ -23,7 +29,7 @@ pub(crate) fn type_file(name: &str, fact: &Value, description: &Description) -> 
         text += "\n";
         text += &function;
     }
-    text
+    Ok(text)
 }
 
 /// Renders the file that lists the types of a family.
@@ -56,13 +62,14 @@ pub(crate) fn families<'a>(families: impl Iterator<Item = &'a String>) -> String
     text
 }
 
-/// The functions for nested schemas.
-struct Functions {
+/// The functions for nested schemas, and the constants that they use.
+struct Functions<'c> {
     taken: Vec<String>,
     texts: Vec<String>,
+    constants: &'c Constants,
 }
 
-impl Functions {
+impl Functions<'_> {
     /// Reserves a position and a name for the function of a property; callers precede callees.
     fn reserve(&mut self, property: &str) -> (usize, String) {
         let mut name = function_name(property);
@@ -84,8 +91,8 @@ fn declaration(
     name: &str,
     fact: &Value,
     description: &Description,
-    functions: &mut Functions,
-) -> String {
+    functions: &mut Functions<'_>,
+) -> Result<String, String> {
     let mut calls = format!("ResourceType::new({})", quoted(name));
     _ = write!(calls, "\n.about({})", quoted(&description.sentence));
     if let Some(client) = fact["default_client_name"].as_str() {
@@ -110,16 +117,16 @@ fn declaration(
         _ = write!(calls, "\n.note({})", quoted(instead));
     }
     if let properties @ Value::Object(_) = &fact["properties"] {
-        _ = write!(calls, "\n.props([{}])", members(properties, functions));
+        _ = write!(calls, "\n.props([{}])", members(properties, functions)?);
     }
     if let Value::Object(attributes) = &fact["attributes"] {
         let attributes: Vec<_> = attributes.iter().map(|(n, f)| attribute(n, f)).collect();
         _ = write!(calls, "\n.attrs([{}])", attributes.join(", "));
     }
     if let policy @ Value::Object(_) = &fact["update_policy"] {
-        _ = write!(calls, "\n.update_policy([{}])", members(policy, functions));
+        _ = write!(calls, "\n.update_policy([{}])", members(policy, functions)?);
     }
-    calls
+    Ok(calls)
 }
 
 fn abilities(fact: &Value) -> String {
@@ -145,22 +152,22 @@ fn abilities(fact: &Value) -> String {
     rows.iter().filter(|(holds, _)| *holds).map(|(_, word)| format!("\n.{word}()")).collect()
 }
 
-fn members(schema: &Value, functions: &mut Functions) -> String {
+fn members(schema: &Value, functions: &mut Functions<'_>) -> Result<String, String> {
     let rendered = object(schema).into_iter().map(|(name, fact)| {
         let start = format!("prop({}, {}, \"\")", quoted(&name), kind(&fact));
         if size(&fact) <= INLINE {
             return property(&start, &fact, functions);
         }
         let (position, function) = functions.reserve(&name);
-        let body = property(&start, &fact, functions);
+        let body = property(&start, &fact, functions)?;
         functions.fill(position, &function, &body);
-        format!("{function}()")
+        Ok(format!("{function}()"))
     });
-    rendered.collect::<Vec<_>>().join(", ")
+    Ok(rendered.collect::<Result<Vec<_>, String>>()?.join(", "))
 }
 
 /// Renders a property with its calls; the nested schema comes last, because it is long.
-fn property(start: &str, fact: &Value, functions: &mut Functions) -> String {
+fn property(start: &str, fact: &Value, functions: &mut Functions<'_>) -> Result<String, String> {
     let mut calls = start.to_owned();
     for (key, holds, word) in [
         ("required", true, "required"),
@@ -176,27 +183,27 @@ fn property(start: &str, fact: &Value, functions: &mut Functions) -> String {
         calls += &default_call(fact, default);
     }
     for constraint in fact["constraints"].as_array().into_iter().flatten() {
-        calls += &constraint_call(constraint);
+        calls += &constraint_call(constraint, functions.constants)?;
     }
     calls += &support_statuses(&fact["support_status"]);
     match fact["schema"].as_object() {
         None => (),
         Some(schema) => match schema.get("*") {
-            Some(item) => _ = write!(calls, ".each({})", item_text(item, functions)),
+            Some(item) => _ = write!(calls, ".each({})", item_text(item, functions)?),
             None => {
-                _ = write!(calls, ".members([{}])", members(&fact["schema"], functions));
+                _ = write!(calls, ".members([{}])", members(&fact["schema"], functions)?);
             }
         },
     }
-    calls
+    Ok(calls)
 }
 
-fn item_text(fact: &Value, functions: &mut Functions) -> String {
-    let text = property(&format!("item({})", kind(fact)), fact, functions);
-    match text.strip_prefix("item(Map).members(") {
+fn item_text(fact: &Value, functions: &mut Functions<'_>) -> Result<String, String> {
+    let text = property(&format!("item({})", kind(fact)), fact, functions)?;
+    Ok(match text.strip_prefix("item(Map).members(") {
         Some(rest) => format!("record({rest}"),
         None => text,
-    }
+    })
 }
 
 fn attribute(name: &str, fact: &Value) -> String {
@@ -237,11 +244,13 @@ fn default_call(fact: &Value, default: &Value) -> String {
     if empty { ".default_empty()".to_owned() } else { format!(".default({})", literal(default)) }
 }
 
-fn constraint_call(constraint: &Value) -> String {
-    let Some((rule, bounds)) = object(constraint).into_iter().next() else { return String::new() };
+fn constraint_call(constraint: &Value, constants: &Constants) -> Result<String, String> {
+    let Some((rule, bounds)) = object(constraint).into_iter().next() else {
+        return Ok(String::new());
+    };
     let (min, max) = (&bounds["min"], &bounds["max"]);
-    match (rule.as_str(), min.is_null(), max.is_null()) {
-        ("custom_constraint", ..) => format!(".is({})", quoted(text(&bounds))),
+    Ok(match (rule.as_str(), min.is_null(), max.is_null()) {
+        ("custom_constraint", ..) => format!(".is({})", constants.of(text(&bounds))?),
         ("allowed_pattern", ..) => format!(".pattern({})", quoted(text(&bounds))),
         ("allowed_values", ..) => {
             let values: Vec<_> = bounds.as_array().into_iter().flatten().map(literal).collect();
@@ -253,8 +262,8 @@ fn constraint_call(constraint: &Value) -> String {
         ("length", false, false) => format!(".length({min}, {max})"),
         ("length", false, true) => format!(".min_length({min})"),
         ("length", true, _) => format!(".max_length({max})"),
-        (other, ..) => format!(".unknown_rule({})", quoted(other)),
-    }
+        (other, ..) => return Err(format!("there is no method for the rule `{other}`")),
+    })
 }
 
 fn literal(value: &Value) -> String {

@@ -16,9 +16,10 @@ impl Machine {
     /// Begins the cleanup of a stack.
     pub(crate) fn start_cleanup(&mut self, key: StackKey) {
         let slots = self.tree.unwanted(key);
-        let graph = self.tree.graph_of_removal(&slots).unwrap_or_else(|| {
+        let edges = RemovalEdges::new(&self.tree, &slots);
+        let graph = edges.graph(|_| true).unwrap_or_else(|| {
             self.reached.hit(Transition::CleanupGraphCyclic);
-            self.tree.graph_without_replacements(&slots)
+            edges.acyclic_graph()
         });
         self.schedule_slots(key, Phase::Cleanup, slots, &graph);
     }
@@ -92,42 +93,6 @@ impl Tree {
             && blueprint.is_some_and(|it| it.definition.has_resource(&resource.name))
     }
 
-    /// The order of removal: a resource goes before its dependencies, and a replacement before the resource that it
-    /// replaces; `None` if two resources wait for each other, as they may after a revival.
-    fn graph_of_removal(&self, slots: &[Slot]) -> Option<Graph> {
-        let positions = self.positions(slots);
-        let mut users: Vec<Vec<Edge>> = vec![Vec::new(); slots.len()];
-        for (at, slot) in slots.iter().enumerate() {
-            let resource = self.resource(*slot);
-            let under_way = resource.op.iter().flat_map(|op| op.requires.iter());
-            let needed = resource.requires.iter().chain(under_way);
-            for id in needed.chain(&resource.replaces) {
-                if let Some(needed) = positions.get(id).filter(|needed| **needed != at) {
-                    users[*needed].push(Edge { to: at, span: None });
-                }
-            }
-        }
-        let mut graph = Graph::with_capacity(slots.len());
-        users.iter().for_each(|edges| graph.push(edges));
-        graph.order().is_ok().then_some(graph)
-    }
-
-    /// The same, if only older resources wait for younger ones: such a graph has no cycle.
-    fn graph_without_replacements(&self, slots: &[Slot]) -> Graph {
-        let positions = self.positions(slots);
-        let mut users: Vec<Vec<Edge>> = vec![Vec::new(); slots.len()];
-        for (at, slot) in slots.iter().enumerate() {
-            for id in &self.resource(*slot).requires {
-                if let Some(needed) = positions.get(id).filter(|needed| **needed < at) {
-                    users[*needed].push(Edge { to: at, span: None });
-                }
-            }
-        }
-        let mut graph = Graph::with_capacity(slots.len());
-        users.iter().for_each(|edges| graph.push(edges));
-        graph
-    }
-
     /// The positions of resources in a list, by their ids.
     pub(crate) fn positions(&self, slots: &[Slot]) -> BTreeMap<ResourceId, usize> {
         slots.iter().enumerate().map(|(at, slot)| (self.resource(*slot).id, at)).collect()
@@ -136,5 +101,59 @@ impl Tree {
     /// Whether the action under way on a stack deletes it.
     pub(crate) fn is_being_deleted(&self, key: StackKey) -> bool {
         self.traversal(key).is_some_and(|traversal| traversal.action == Action::Delete)
+    }
+}
+
+/// What has to be removed before what, of some resources.
+struct RemovalEdges {
+    count: usize,
+    edges: Vec<RemovalEdge>,
+}
+
+/// A resource is removed before another one.
+#[derive(Clone, Copy)]
+struct RemovalEdge {
+    first: usize,
+    then: usize,
+    /// Whether it is first because it replaces the other one, and not because it needs it.
+    is_replacement: bool,
+}
+
+impl RemovalEdges {
+    /// A resource goes before its dependencies, and a replacement before the resource that it replaces.
+    fn new(tree: &Tree, slots: &[Slot]) -> RemovalEdges {
+        let positions = tree.positions(slots);
+        let mut edges = Vec::new();
+        for (first, slot) in slots.iter().enumerate() {
+            let resource = tree.resource(*slot);
+            let under_way = resource.op.iter().flat_map(|op| op.requires.iter());
+            let needed = resource.requires.iter().chain(under_way).map(|id| (id, false));
+            for (id, is_replacement) in needed.chain(resource.replaces.iter().map(|id| (id, true)))
+            {
+                if let Some(then) = positions.get(id).copied().filter(|then| *then != first) {
+                    edges.push(RemovalEdge { first, then, is_replacement });
+                }
+            }
+        }
+        RemovalEdges { count: slots.len(), edges }
+    }
+
+    /// The graph of some of the edges; `None` if resources wait for each other in it.
+    fn graph(&self, is_used: impl Fn(&RemovalEdge) -> bool) -> Option<Graph> {
+        let mut waits: Vec<Vec<Edge>> = vec![Vec::new(); self.count];
+        for edge in self.edges.iter().filter(|edge| is_used(edge)) {
+            waits[edge.then].push(Edge { to: edge.first, span: None });
+        }
+        let mut graph = Graph::with_capacity(self.count);
+        waits.iter().for_each(|edges| graph.push(edges));
+        graph.order().is_ok().then_some(graph)
+    }
+
+    /// After a revival two resources may wait for each other: then dependencies count more than replacements. Should they
+    /// form a cycle as well, only older resources wait for younger ones, in which there is none.
+    fn acyclic_graph(&self) -> Graph {
+        let by_dependencies = self.graph(|edge| !edge.is_replacement);
+        let by_age = || self.graph(|edge| !edge.is_replacement && edge.then < edge.first);
+        by_dependencies.or_else(by_age).unwrap_or_default()
     }
 }

@@ -45,7 +45,7 @@ pub(crate) fn instances(view: &View<'_>, name: &str, _: &[Value]) -> Answer {
     Ok(Some(if addresses.is_empty() { Value::Null } else { addresses.join(",").into() }))
 }
 
-/// Attributes of a group that grows and shrinks: members go by their place.
+/// Attributes of a group that grows and shrinks, whose members are addressed by their position.
 pub(crate) fn scaled(view: &View<'_>, name: &str, path: &[Value]) -> Answer {
     let members = view.nested.map(NestedStack::members).unwrap_or_default();
     if name == "current_size" {
@@ -56,14 +56,14 @@ pub(crate) fn scaled(view: &View<'_>, name: &str, path: &[Value]) -> Answer {
         let (place, attribute) = split(rest, path);
         let bad = || Fault::new(format!("invalid literal for int() with base 10: '{place}'"));
         let at: i64 = place.parse().map_err(|_| bad())?;
-        // Places count from the end if they are negative.
+        // A negative position counts from the end.
         let at = if at < 0 { i64::try_from(members.len()).unwrap_or(0) + at } else { at };
         let member = usize::try_from(at).ok().and_then(|at| members.get(at));
         let member = member.ok_or_else(|| missing(view, &place))?;
         return of_member(view, child, member, &place, &attribute).map(Some);
     }
     let answer = match (name, path) {
-        // The reference does not step into these two.
+        // Heat ignores the rest of the path for these two.
         ("refs", _) => references(child, &members),
         ("refs_map", _) => {
             Value::map(members.iter().filter_map(|m| Some((m.clone(), child.reference(m)?))))
@@ -75,7 +75,7 @@ pub(crate) fn scaled(view: &View<'_>, name: &str, path: &[Value]) -> Answer {
     Ok(Some(answer))
 }
 
-/// Attributes of a group of deployments: maps from a server's name to what came of its deployment.
+/// Attributes of a group of deployments: each is a map from a server's name to the output of its deployment.
 pub(crate) fn deployments(view: &View<'_>, name: &str, path: &[Value]) -> Answer {
     let Some(child) = view.nested else { return Ok(Some(Value::Null)) };
     let of_one = match name {
@@ -89,18 +89,18 @@ pub(crate) fn deployments(view: &View<'_>, name: &str, path: &[Value]) -> Answer
     Ok(Some(step_into_attribute(&Value::Map(values.into()), path)))
 }
 
-/// An attribute that there is not.
+/// The error for an attribute that the group does not have.
 pub(crate) fn incorrect(view: &View<'_>, attribute: &str) -> Fault {
     let message = format!("The Referenced Attribute ({} {attribute}) is incorrect.", view.name);
     Fault { code: &codes::BAD_ATTRIBUTE, message }
 }
 
-/// What the members are called by others, in their order.
+/// The references of the members, in their order.
 fn references(child: &dyn NestedStack, members: &[Arc<str>]) -> Value {
     Value::list(members.iter().filter_map(|member| child.reference(member)))
 }
 
-/// An attribute of each member: the path starts with its name.
+/// An attribute of each member; the path starts with the attribute's name.
 fn each(child: &dyn NestedStack, members: &[Arc<str>], path: &[Value]) -> Result<Members, Fault> {
     let [attribute, path @ ..] = path else { return Ok(Members::new()) };
     let attribute = print::plain(attribute);
@@ -109,7 +109,7 @@ fn each(child: &dyn NestedStack, members: &[Arc<str>], path: &[Value]) -> Result
     members.iter().map(value).collect()
 }
 
-/// A member and the path to what is asked of it: `0.addresses` and more are one path.
+/// Splits off the member: the name may contain the beginning of the path, as in `0.addresses`.
 fn split(rest: &str, path: &[Value]) -> (String, Vec<Value>) {
     let (member, attribute) = match rest.split_once('.') {
         Some((member, attribute)) => (member, Some(Value::from(attribute))),
@@ -118,7 +118,7 @@ fn split(rest: &str, path: &[Value]) -> (String, Vec<Value>) {
     (member.to_owned(), attribute.into_iter().chain(path.iter().cloned()).collect())
 }
 
-/// What a member is called by others, or an attribute of it.
+/// The reference of a member, or one of its attributes.
 fn of_member(
     view: &View<'_>,
     child: &dyn NestedStack,

@@ -1,44 +1,33 @@
 //! The arithmetic of groups: which members stay, which change, which are new.
 
-use super::Member;
+use super::{Member, Pace};
 use crate::declare::Value;
 use crate::op::OpError;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How fast a group may change.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Pace {
-    /// The most members that change or are made in one stage.
-    pub(crate) batch: usize,
-    /// The fewest members that are left alone in each stage.
-    pub(crate) min_in_service: usize,
-    /// The time between two stages.
-    pub(crate) pause: Duration,
-}
-
-/// A rolling update, in numbers.
+/// The progress of a rolling update, in numbers of members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rolling {
-    /// How many members there should be in the end.
+    /// The number of members after the update.
     pub(crate) target: usize,
-    /// How many there are.
+    /// The number of members now.
     pub(crate) current: usize,
-    /// How many are up to date, of those that count.
+    /// The number of members that have the new definition.
     pub(crate) updated: usize,
 }
 
 /// A stage of a rolling update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Batch {
-    /// How many members there are after it.
+    /// The number of members after the stage; it may exceed the target for a while.
     pub(crate) capacity: usize,
-    /// How many of them are made or changed in it.
+    /// The number of members that the stage creates or changes.
     pub(crate) changes: usize,
 }
 
 impl Rolling {
-    /// The next stage; nothing if all is done.
+    /// The next stage; `None` after the last.
     pub(crate) fn next(self, pace: Pace) -> Option<Batch> {
         let Rolling { target, current, updated } = self;
         if updated >= current && current == target {
@@ -46,19 +35,20 @@ impl Rolling {
         }
         let in_service = pace.min_in_service.min(target).min(current);
         let changes = pace.batch.max(1).min(target.saturating_sub(updated));
-        // If not enough members can be left alone, the group grows for a while.
+        // If too few members would stay unchanged, the group grows for a while.
         let others = current.min(target - changes).max(in_service);
         Some(Batch { capacity: changes + others, changes })
     }
 
-    /// How it stands after a stage, if members beyond the target count as up to date or not.
+    /// The progress after a stage; `extra_count` says whether members beyond the target count as updated.
     fn after(self, batch: Batch, extra_count: bool) -> Rolling {
         let extra = batch.capacity.saturating_sub(self.current.max(self.target));
         let gained = if extra_count { batch.changes } else { batch.changes.saturating_sub(extra) };
         Rolling { current: batch.capacity, updated: self.updated + gained, ..self }
     }
 
-    /// How many stages are left. Members beyond the target count as up to date or do not.
+    /// The number of stages that are left; `extra_count` says whether members beyond the target count as
+    /// updated.
     pub(crate) fn stages(mut self, pace: Pace, extra_count: bool) -> usize {
         let mut stages = 0;
         while let Some(batch) = self.next(pace) {
@@ -69,7 +59,7 @@ impl Rolling {
     }
 }
 
-/// Refuses stages whose pauses alone would use up the time there is.
+/// Refuses an update whose pauses alone exceed the timeout of the stack.
 pub(crate) fn fits(stages: usize, pause: Duration, timeout: Duration) -> Result<(), OpError> {
     let pauses = u32::try_from(stages.saturating_sub(1)).unwrap_or(u32::MAX);
     if pause.is_zero() || pause.saturating_mul(pauses) < timeout {
@@ -81,8 +71,8 @@ pub(crate) fn fits(stages: usize, pause: Duration, timeout: Duration) -> Result<
 
 /// The members of a group's next template.
 ///
-/// The last of the old ones stay, as many as fit. Of the changes, those that new members do not need
-/// go to old ones that are not up to date, first come first served.
+/// The last of the old members stay, as many as fit. The changes that new members do not need go to the first
+/// old members with an outdated definition.
 pub(crate) fn members(
     mut old: Vec<Member>,
     batch: Batch,
@@ -111,6 +101,7 @@ pub(crate) fn members(
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::time::Duration;
 
     fn pace(batch: usize, min_in_service: usize) -> Pace {
         Pace { batch, min_in_service, pause: Duration::ZERO }
@@ -131,9 +122,9 @@ mod tests {
         for (target, current, pace, extra_count, expected) in [
             // A group that grows from 2 to 4, one at a time.
             (4, 2, pace(1, 0), false, vec![(3, 1), (4, 1), (4, 1), (4, 1)]),
-            // All three must serve: one more, three changes, one less.
+            // All three must stay in service: the group gets a fourth member, changes three, and removes one.
             (3, 3, pace(1, 3), false, vec![(4, 1), (4, 1), (4, 1), (4, 1), (3, 0)]),
-            // The same where the one more takes the place of one that was there.
+            // The same update if the fourth member counts as updated.
             (3, 3, pace(1, 3), true, vec![(4, 1), (4, 1), (4, 1), (3, 0)]),
             (2, 2, pace(1, 2), true, vec![(3, 1), (3, 1), (2, 0)]),
             (2, 4, pace(1, 0), true, vec![(2, 1), (2, 1)]),
@@ -186,7 +177,7 @@ mod tests {
             while let Some(batch) = rolling.next(pace) {
                 prop_assert!(batch.changes <= pace.batch);
                 prop_assert!(batch.capacity <= target.max(current) + pace.batch);
-                // Those that neither change nor go are in service all the while.
+                // Members that neither change nor go stay in service.
                 let left_alone = (batch.capacity - batch.changes).min(rolling.current);
                 prop_assert!(left_alone >= min.min(target).min(rolling.current));
                 rolling = rolling.after(batch, extra_count);

@@ -1,14 +1,15 @@
 //! Groups: resources that are nested stacks of like members.
 //!
-//! What a group's stack should be next is a pure function of the members there are and of what is
-//! wanted. Members are up to date if their definitions are what they would be if made now, so nothing
-//! has to be remembered between two stages but the size that a rolling update set out with.
+//! The next template of a group's stack is a pure function of its members and of the wanted size and
+//! definition. A member is up to date if its definition equals that of a new member, so a group records nothing
+//! between two stages except its size before a rolling update.
 
 pub(crate) mod attributes;
 mod batch;
 pub(crate) mod named;
+mod pace;
 pub(crate) mod scaled;
 mod template;
 
-pub(crate) use batch::Pace;
+pub(crate) use pace::Pace;
 pub(crate) use template::{Dialect, Member, template};

@@ -1,36 +1,36 @@
-//! Groups whose members have names that are known beforehand: numbers, or names of servers.
+//! Groups whose members have predictable names: numbers, or the names of servers.
 
 use super::batch::{Batch, Rolling, fits, members};
 use super::{Dialect, Member, Pace, template};
 use crate::behaviour::{Group, OperationKind, Stage};
 use crate::declare::{Members, Value};
 use crate::op::OpError;
-use crate::property_access::{count, given, seconds, section};
+use crate::property_access::section;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What a group should have.
+/// The wanted state of a group.
 pub(crate) struct Goal<'g> {
-    /// How many members.
+    /// The wanted number of members.
     pub(crate) size: usize,
-    /// The names of so many members; fewer if there are not so many.
+    /// Returns the names of a number of members; fewer if the group cannot have so many.
     pub(crate) names: &'g dyn Fn(usize) -> Vec<Arc<str>>,
-    /// The definition of a member.
+    /// Returns the definition of a member.
     pub(crate) define: &'g dyn Fn(&str) -> Value,
-    /// Whether a member of that name is to go whatever the size.
+    /// Whether a member is removed even if the size does not change; Heat's `removal_policies`.
     pub(crate) is_removed: &'g dyn Fn(&str) -> bool,
-    /// Whether members come and go in batches even if no definition changes.
+    /// Whether members are created and removed in batches even if no definition changes.
     pub(crate) always_rolls: bool,
-    /// What the group keeps for itself from now on.
+    /// The data of the resource after the stage.
     pub(crate) data: Members,
 }
 
-/// What the group's stack should be next.
+/// Computes the next template of the group's stack.
 pub(crate) fn stage(group: &Group<'_>, goal: Goal<'_>) -> Result<Stage, OpError> {
     group.check_size(goal.size)?;
     let creating = group.operation == OperationKind::Create;
     let policy = if creating { "batch_create" } else { "rolling_update" };
-    let Some(pace) = section(group.update_policy, policy).map(pace) else {
+    let Some(pace) = section(group.update_policy, policy).map(Pace::of) else {
         return Ok(at_once(goal));
     };
     if creating && group.is_new {
@@ -52,7 +52,7 @@ pub(crate) fn stage(group: &Group<'_>, goal: Goal<'_>) -> Result<Stage, OpError>
     if !creating && !goal.always_rolls && updated == wanted.len() {
         return Ok(at_once(goal));
     }
-    // Members beyond the target are there for a while, if a rolling update made them.
+    // A rolling update may have created members beyond the target, which stay for a while.
     let current = wanted.len() + extra.len();
     let rolling = Rolling { target: goal.size, current, updated };
     let stages = rolling.stages(pace, false);
@@ -63,7 +63,7 @@ pub(crate) fn stage(group: &Group<'_>, goal: Goal<'_>) -> Result<Stage, OpError>
     }
 }
 
-/// All members as they should be.
+/// The stage that brings all members up to date at once.
 fn at_once(goal: Goal<'_>) -> Stage {
     let members: Vec<Member> = (goal.names)(goal.size)
         .into_iter()
@@ -76,7 +76,8 @@ fn at_once(goal: Goal<'_>) -> Stage {
     Stage { template, data: goal.data, is_last: true, ..Stage::default() }
 }
 
-/// New members first; those not wanted any more go; then old ones change, the last first.
+/// The next batch of a rolling update: it creates new members, removes unwanted ones, and then changes old ones
+/// from the last to the first.
 fn rolled(goal: Goal<'_>, mut old: Vec<Member>, batch: Batch, pace: Pace, is_last: bool) -> Stage {
     let names = (goal.names)(batch.capacity);
     let places: BTreeMap<&str, usize> =
@@ -90,12 +91,4 @@ fn rolled(goal: Goal<'_>, mut old: Vec<Member>, batch: Batch, pace: Pace, is_las
     let template = template(Dialect::Hot, &made);
     let pause = if is_last { Default::default() } else { pace.pause };
     Stage { template, data: goal.data, pause, is_last, ..Stage::default() }
-}
-
-fn pace(policy: &Members) -> Pace {
-    Pace {
-        batch: count(policy, "max_batch_size").unwrap_or(1),
-        min_in_service: count(policy, "min_in_service").unwrap_or(0),
-        pause: given(policy, "pause_time").map(seconds).unwrap_or_default(),
-    }
 }

@@ -1,4 +1,4 @@
-//! Groups that grow and shrink: members are alike, with names that say nothing.
+//! Groups that grow and shrink. Their members are alike and have random names.
 
 use super::batch::{Batch, Rolling, fits, members};
 use super::{Dialect, Member, Pace, template};
@@ -11,17 +11,17 @@ use std::sync::Arc;
 /// The size that a group had before a rolling update, which may make it larger for a while.
 const SIZE_BEFORE: &str = "size_before_rolling_update";
 
-/// What a group should have.
+/// The wanted state of a group.
 pub(crate) struct Goal {
-    /// The definition of a member.
+    /// The definition of a new member.
     pub(crate) definition: Value,
-    /// The size that is asked for.
+    /// The size from the template; `None` if a scaling policy decides.
     pub(crate) desired: Option<usize>,
-    /// The size of a new group if none is asked for.
+    /// The size of a new group without a size in its template.
     pub(crate) initial: usize,
-    /// The bounds of the size.
+    /// The smallest and the largest size.
     pub(crate) bounds: (usize, usize),
-    /// How fast old members may change; they do not if nothing is said.
+    /// The pace of changes to old members; without one they keep their definitions.
     pub(crate) pace: Option<Pace>,
     /// The language of the group's template.
     pub(crate) dialect: Dialect,
@@ -34,7 +34,7 @@ impl Goal {
     }
 }
 
-/// What the group's stack should be next.
+/// Computes the next template of the group's stack.
 pub(crate) fn stage(group: &mut Group<'_>, goal: &Goal) -> Result<Stage, OpError> {
     if let Some(size) = group.wanted_size {
         return resized(group, goal, size);
@@ -56,7 +56,7 @@ pub(crate) fn stage(group: &mut Group<'_>, goal: &Goal) -> Result<Stage, OpError
     resized(group, goal, goal.clamp(size))
 }
 
-/// A group of another size: old members keep the definitions they have.
+/// The stage that resizes a group. Old members keep their definitions.
 fn resized(group: &mut Group<'_>, goal: &Goal, size: usize) -> Result<Stage, OpError> {
     group.check_size(size)?;
     let data = if group.data.contains_key(SIZE_BEFORE) {
@@ -68,7 +68,7 @@ fn resized(group: &mut Group<'_>, goal: &Goal, size: usize) -> Result<Stage, OpE
     Ok(Stage { template, data, is_last: true, ..Stage::default() })
 }
 
-/// The next batch of a rolling update. The group has its new size afterwards.
+/// The next batch of a rolling update. The group has its new size after the last one.
 fn rolled(
     group: &mut Group<'_>,
     goal: &Goal,
@@ -93,9 +93,8 @@ fn rolled(
 
 /// The group's template after a batch.
 ///
-/// Failed members go first, then the oldest. Where old members change at all, those that are not up to
-/// date go before the others: the reference keeps some of them if a rolling update made the group
-/// larger for a while.
+/// A smaller group loses failed members first, then the oldest. In a rolling update, members with an outdated
+/// definition go before the others; Heat keeps some of those if the update made the group larger for a while.
 fn next(group: &mut Group<'_>, goal: &Goal, batch: Batch) -> Value {
     let mut old: Vec<&GroupMember> = group.members.iter().collect();
     let rolls = goal.pace.is_some();

@@ -8,8 +8,8 @@ pub(crate) type Member = (Arc<str>, Value);
 
 /// The language that a group's template is written in.
 ///
-/// Definitions are values in which the functions of the parent are resolved already. A map in them
-/// that looks like a function is one in the group's template: so it is in the reference.
+/// Definitions are values: the functions of the parent's template are resolved. A map in them that looks like a
+/// function is a function of the group's template, as in Heat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
     /// `heat_template_version: 2015-04-30`.
@@ -34,7 +34,7 @@ pub(crate) fn template(dialect: Dialect, members: &[Member]) -> Value {
     }
 }
 
-/// What the members are called by others: an output that clients find in every group's stack.
+/// The references of the members, as the output `refs_map` that clients expect in every group's stack.
 fn references(members: &[Member]) -> Value {
     let reference = |name: &Arc<str>| map([("get_resource", Value::Text(name.clone()))]);
     Value::map(members.iter().map(|(name, _)| (name.clone(), reference(name))))

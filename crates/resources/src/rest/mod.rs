@@ -69,8 +69,7 @@ fn mark(op: &Op, spec: &RestSpec) -> Option<Mark> {
     if has_name(op) && op.text("name").is_none() {
         return Some(Mark::new(name(), &*op.context().physical_name));
     }
-    let is_free =
-        |field: &&Name| spec.marks_then_renames || op.text(field).is_none_or(str::is_empty);
+    let is_free = |field: &&Name| spec.marks_then_renames || !is_chosen(op, field);
     if let Some(field) = spec.mark_field.as_ref().filter(is_free) {
         return Some(Mark::new(field.to_string(), label(op)));
     }
@@ -81,8 +80,13 @@ fn mark(op: &Op, spec: &RestSpec) -> Option<Mark> {
         return Some(Mark::new(name(), &*op.context().physical_name));
     }
     // The user chose every field: the object is found by its name.
-    let chosen = op.text("name").filter(|_| has_name(op))?;
-    Some(Mark::new(name(), chosen))
+    let chosen = if has_name(op) { op.text("name") } else { None };
+    chosen.map(|chosen| Mark::new(name(), chosen))
+}
+
+/// Whether the template has a value for a field. A field without a property is always free for the mark.
+fn is_chosen(op: &Op, field: &str) -> bool {
+    op.declares(field) && op.nonempty_text(field).is_some()
 }
 
 /// The marker by which the object is found.
@@ -345,7 +349,7 @@ pub async fn update_with(op: &mut Op, fields: Map<String, Json>) -> Result<(), O
 pub fn changed_fields(op: &Op, spec: &RestSpec) -> Map<String, Json> {
     let schema = &op.resource_type().schema.properties;
     let mut fields = fields(spec, schema, &op.context().properties, true, |it| op.changes(it));
-    if op.changes("name") && has_name(op) && op.text("name").is_none() {
+    if has_name(op) && op.changes("name") && op.text("name").is_none() {
         let name = fields::field(spec, "name").into_owned();
         fields.insert(name, (*op.context().physical_name).into());
     }

@@ -13,6 +13,7 @@ pub(crate) mod barbican;
 pub(crate) mod blazar;
 pub(crate) mod cinder;
 pub(crate) mod designate;
+mod fragments;
 pub(crate) mod glance;
 pub(crate) mod heat;
 pub(crate) mod ironic;

@@ -1,31 +1,46 @@
-//! What the limits of projects have in common, whichever service has them.
+//! Quotas: the limits of a project, whichever service has them.
 //!
-//! There is no object: a project has limits in any case. Setting them twice does no harm, and removing them
-//! makes them what they are by default.
+//! There is no object: every project has limits. So a repeated call does no harm, and a deletion resets the limits
+//! to the defaults of the service.
 
-use crate::declare::{Members, PropertyError, Service, Value};
+use crate::declare::*;
 use crate::op::{Op, OpError};
 use crate::property_access::open;
+use crate::refusals;
 use crate::wire;
 use kiln_cloud::{Call, delete, get, put};
 use serde_json::{Map, Value as Json, json};
 
-/// At least one limit must be given.
-pub(crate) fn check(properties: &Members) -> Result<(), PropertyError> {
-    let mut limits = properties.iter().filter(|(name, _)| &***name != "project");
-    if limits.any(|(_, value)| !value.is_null()) {
-        Ok(())
-    } else {
-        let names: Vec<&str> =
-            properties.keys().map(|name| &**name).filter(|name| *name != "project").collect();
-        let names = names.join(", ");
-        let message =
-            format!("At least one of the following properties must be specified: {names}.");
-        Err(PropertyError::new(message))
-    }
+/// The path of the quotas in the compute and the volume service.
+const PATH: &str = "/os-quota-sets";
+
+/// The key around the limits in these services.
+pub(crate) const ENVELOPE: &str = "quota_set";
+
+/// Declares a limit; -1 means unlimited.
+pub(crate) fn limit(name: &'static str, description: &'static str) -> Prop {
+    prop(name, Int, description).updatable().min(-1)
 }
 
-/// The limits that are given.
+/// The project that the limits apply to.
+pub(crate) fn project_prop() -> Prop {
+    prop("project", Str, "Name or ID of the project that the limits apply to.")
+        .required()
+        .is(PROJECT)
+        .by_name()
+}
+
+/// Checks that there is at least one limit; zero is one.
+pub(crate) fn check(properties: &Members) -> Result<(), PropertyError> {
+    let limits = || properties.iter().filter(|(name, _)| &***name != "project");
+    if limits().any(|(_, value)| !open(value).is_null()) {
+        return Ok(());
+    }
+    let names: Vec<&str> = limits().map(|(name, _)| &**name).collect();
+    Err(refusals::unspecified(&names))
+}
+
+/// The limits that the template has, as fields of a request.
 pub(crate) fn limits(op: &Op) -> Map<String, Json> {
     let all = op.context().properties.iter();
     all.filter(|(name, value)| &***name != "project" && !open(value).is_null())
@@ -33,57 +48,74 @@ pub(crate) fn limits(op: &Op) -> Map<String, Json> {
         .collect()
 }
 
-/// Where the id of the project is kept: only those who set limits know it for a name.
-const PROJECT: &str = "project";
+/// The entry of the resource's data with the id of the project: its name may be gone when the limits are reset.
+const PROJECT_ID: &str = "project";
 
-/// The project that the limits are of.
+/// The id of the project.
 pub(crate) fn project(op: &Op) -> String {
-    let kept = op.data(PROJECT).and_then(Value::as_text).map(|id| id.to_string());
+    let kept = op.data(PROJECT_ID).and_then(Value::as_text).map(|id| id.to_string());
     kept.unwrap_or_else(|| op.nonempty_text("project").unwrap_or_default().to_owned())
 }
 
 /// The call that sets the limits.
-pub(crate) fn setting(op: &Op, service: Service, path: &str, envelope: &str) -> Call {
-    put(service, format!("{path}/{}", project(op)), json!({ envelope: limits(op) }))
+pub(crate) fn setting(op: &Op, service: Service) -> Call {
+    put(service, path(op), json!({ ENVELOPE: limits(op) }))
 }
 
-/// Sets the limits. The resource has the name that an object would have.
-pub(crate) async fn set(op: &mut Op, call: Call, envelope: &str) -> Result<(), OpError> {
+/// The path of the project's limits.
+pub(crate) fn path(op: &Op) -> String {
+    format!("{PATH}/{}", project(op))
+}
+
+/// Sets the limits with a call. The resource's id is the name that an object would have.
+pub(crate) async fn set(op: &mut Op, call: Call) -> Result<(), OpError> {
     let project = op.nonempty_text("project").unwrap_or_default().to_owned();
-    op.set_data(PROJECT, project);
+    op.set_data(PROJECT_ID, project);
     let reply = op.call("set", call).await?;
     let name = op.context().physical_name.clone();
     op.set_id(name);
-    op.set_remote(wire::value(&reply.body[envelope]));
+    op.set_remote(wire::value(&reply.body[ENVELOPE]));
     Ok(())
 }
 
-/// Looks whether the limits can be seen, and keeps them.
-pub(crate) async fn look(
-    op: &mut Op,
-    service: Service,
-    path: &str,
-    envelope: &str,
-) -> Result<(), OpError> {
-    let reply = op.read(get(service, format!("{path}/{}", project(op)))).await?;
-    op.set_remote(wire::value(reply.body.get(envelope).unwrap_or(&Json::Null)));
+/// Reads the limits.
+pub(crate) async fn read(op: &mut Op, service: Service) -> Result<(), OpError> {
+    let reply = op.read(get(service, path(op))).await?;
+    op.set_remote(wire::value(reply.body.get(ENVELOPE).unwrap_or(&Json::Null)));
     Ok(())
 }
 
-/// Makes the limits what they are by default.
-pub(crate) async fn reset(op: &mut Op, service: Service, path: &str) -> Result<(), OpError> {
+/// Resets the limits to the defaults of the service.
+pub(crate) async fn reset(op: &mut Op, service: Service) -> Result<(), OpError> {
     if op.id().is_none() {
         return Ok(());
     }
-    op.remove("reset", delete(service, format!("{path}/{}", project(op)))).await?;
+    op.remove("reset", delete(service, path(op))).await?;
     op.clear_id();
     Ok(())
 }
 
-/// Whether a value is a limit that is smaller than something.
+/// Whether a limit is smaller than what the project uses; -1 is unlimited.
 pub(crate) fn is_below(limit: &Value, used: i64) -> bool {
     match open(limit) {
         Value::Int(number) => number.as_i64().is_some_and(|limit| limit >= 0 && limit < used),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_of_zero_is_a_limit() {
+        let properties = |limit: Value| {
+            let members = [("listener", limit), ("pool", Value::Null), ("project", "p".into())];
+            members.map(|(name, value)| (name.into(), value)).into_iter().collect::<Members>()
+        };
+        assert!(check(&properties(0.into())).is_ok());
+        let error = check(&properties(Value::Null)).expect_err("a refusal");
+        let message = "At least one of the following properties must be specified: listener, pool.";
+        assert_eq!(error.message, message);
     }
 }

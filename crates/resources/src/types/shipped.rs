@@ -1,4 +1,5 @@
-//! Types that a template of ours stands behind: each property is a parameter of it, each output an attribute.
+//! Types that a template of Kiln implements: each property is a parameter of the template, each output an
+//! attribute.
 
 use crate::behaviour::{Group, Stage, View};
 use crate::declare::{Members, Value};
@@ -7,7 +8,7 @@ use kiln_template::functions::{Fault, step_into_attribute};
 use kiln_template::limits::Limits;
 use kiln_template::{Sources, read};
 
-/// The nested stack of a resource, made of a template.
+/// The stage that creates the nested stack of a resource from a template.
 pub(super) fn stage(template: &str, group: &Group<'_>) -> Result<Stage, OpError> {
     let file = Sources::new().add("shipped", template);
     let (tree, _) = read::read(file, template, &Limits::default());
@@ -17,7 +18,7 @@ pub(super) fn stage(template: &str, group: &Group<'_>) -> Result<Stage, OpError>
     Ok(Stage { template: Value::from(&tree), parameters, is_last: true, ..Stage::default() })
 }
 
-/// What such a resource is called by others.
+/// The reference of such a resource.
 pub(super) fn reference(view: &View<'_>) -> Value {
     match view.nested {
         Some(child) => child.arn().into(),
@@ -25,7 +26,7 @@ pub(super) fn reference(view: &View<'_>) -> Value {
     }
 }
 
-/// An attribute is an output.
+/// Reads an attribute from the outputs of the nested stack.
 pub(super) fn attribute(
     view: &View<'_>,
     name: &str,

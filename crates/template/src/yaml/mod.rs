@@ -1,6 +1,6 @@
-//! YAML 1.1 with libyaml's grammar, into the tree with spans.
+//! YAML 1.1 with libyaml's grammar: text into the tree with spans, and values into text ([`write()`]).
 //!
-//! Four stages: the *scanner* cuts the text into tokens, the *parser* makes steps of them, the
+//! Reading has four stages: the *scanner* cuts the text into tokens, the *parser* makes steps of them, the
 //! *composer* writes the nodes of the one document onto a tape, and the *builder* makes plain data
 //! of the tape. Each is bounded: the scanner looks 1024 characters ahead at most, the parser opens
 //! no more collections than allowed, the tape is no longer than the text, and the builder counts
@@ -28,10 +28,12 @@ mod shortcut;
 mod tag;
 mod tape;
 mod token;
+mod write;
 
 pub use cursor::Mark;
 pub use error::{YamlError, YamlResult};
 pub use event::{Event, EventKind, Events, Properties, Style};
+pub use write::{Emitter, write};
 
 use crate::diagnostic::Diagnostic;
 use crate::document::{Data, Node};

@@ -7,16 +7,16 @@ pub(crate) mod table;
 mod tests;
 pub(crate) mod text;
 pub(crate) mod wrap;
-pub(crate) mod yaml;
 
 use crate::client::error::{ClientError, Result};
 use crate::render::printable;
+use kiln_template::print::Keys;
+use kiln_template::yaml::{self, Emitter};
 use options::{Columns, ListFormat, Screen, ShowArgs, ShowFormat};
 use serde_json::{Map, Value, json};
 use std::cmp::Ordering;
 use table::Align;
 use text::Json;
-use yaml::Top;
 
 /// A value, and its text in tables if that differs from how it prints.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +33,7 @@ impl Cell {
 
     /// A value that tables show as YAML.
     pub(crate) fn yaml(value: Value) -> Cell {
-        let shown = yaml::yaml(&value, Top::Sorted);
+        let shown = yaml(&value, Keys::Sorted);
         // The document end marker is only needed in files.
         let shown = shown.strip_suffix("...\n").map(str::to_owned).unwrap_or(shown);
         Cell::shown(value, shown)
@@ -146,7 +146,7 @@ impl Listing {
                 };
                 self.rows.iter().map(line).collect()
             }
-            ListFormat::Yaml => yaml::yaml(&self.objects(), Top::Sorted),
+            ListFormat::Yaml => yaml(&self.objects(), Keys::Sorted),
         }
     }
 
@@ -233,9 +233,15 @@ impl Details {
                 format!("{}{}=\"{value}\"\n", options.prefix, shell_name(name))
             }),
             ShowFormat::Value => lines(&|(_, cell)| cell.as_word() + "\n"),
-            ShowFormat::Yaml => yaml::yaml(&object(), Top::Ordered),
+            ShowFormat::Yaml => yaml(&object(), Keys::Ordered),
         }
     }
+}
+
+/// Renders a document in the layout of PyYAML, which the OpenStack clients use; `top` is the order of its outermost
+/// keys.
+pub(crate) fn yaml(document: &Value, top: Keys) -> String {
+    yaml::write(&document.into(), Emitter::PyYaml, top)
 }
 
 /// A document as the service sent it, whatever columns were requested.
@@ -248,7 +254,7 @@ pub(crate) fn raw(
     match (options.form.unwrap_or(default), document) {
         (ShowFormat::Json, _) => text::json(document, options.layout.json()) + "\n",
         (ShowFormat::Yaml, Value::Object(members)) if members.is_empty() => String::new(),
-        (ShowFormat::Yaml, _) => yaml::yaml(document, Top::Ordered),
+        (ShowFormat::Yaml, _) => yaml(document, Keys::Ordered),
         (_, Value::Object(_)) => Details::of(document).written(options, default, screen),
         _ => Details::of(&json!({ "value": document })).written(options, default, screen),
     }

@@ -2,7 +2,7 @@
 
 use super::super::Client;
 use super::super::error::{ClientError, OrNotFound, Result};
-use super::super::format::yaml::{Top, yaml};
+use super::super::format::yaml;
 use super::super::heat::{Query, list};
 use super::super::orchestration::{self, functions, show_type, template_of, types};
 use super::super::software::config::{self, UNGROUPED};
@@ -13,6 +13,7 @@ use super::list::HeatPage;
 use super::print;
 use super::stack::HeatTemplate;
 use clap::{Args, ValueEnum};
+use kiln_template::print::Keys;
 use serde_json::Value;
 
 /// Prints the build information of the service.
@@ -321,7 +322,7 @@ impl TypeTemplate {
         let template =
             template.or_not_found(|| format!("Resource Type {} not found.", self.name))?;
         match self.form {
-            TemplateFormat::Yaml => client.console.line(&yaml(&template, Top::Sorted)),
+            TemplateFormat::Yaml => client.console.line(&yaml(&template, Keys::Sorted)),
             TemplateFormat::Json => print::document(client, &template),
         }
     }

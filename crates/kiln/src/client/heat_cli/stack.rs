@@ -2,7 +2,7 @@
 
 use super::super::Client;
 use super::super::error::{ClientError, Result};
-use super::super::format::yaml::{Top, yaml};
+use super::super::format::yaml;
 use super::super::heat::{Query, StackId};
 use super::super::stack::change::{
     self, cleared_parameters, create_body, extras, need_template, preview_update,
@@ -15,6 +15,8 @@ use super::super::wait::{AwaitedAction, Waiting};
 use super::list::list_all;
 use super::print;
 use clap::Args;
+use kiln_template::Value as Data;
+use kiln_template::print::Keys;
 use reqwest::Method;
 use serde_json::Value;
 
@@ -46,7 +48,7 @@ impl OneStack {
     pub(super) async fn template(self, client: &mut Client<'_, '_>) -> Result<()> {
         let template = part(client, &self.stack, "template").await?;
         if template.get("heat_template_version").is_some() {
-            return client.console.line(&yaml(&template, Top::Sorted));
+            return client.console.line(&yaml(&template, Keys::Sorted));
         }
         print::document(client, &template)
     }

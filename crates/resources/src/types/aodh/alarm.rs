@@ -1,6 +1,6 @@
 //! OS::Aodh::Alarm: an alarm that fires when a statistic of a meter crosses a threshold.
 
-use super::common::{OPERATORS, any_alarm, matching, rest_alarm, whole};
+use super::common::{OPERATORS, any_alarm, condition, matching, rest_alarm, value_type, whole};
 use crate::declare::*;
 
 pub(super) fn alarm() -> ResourceType {
@@ -18,15 +18,7 @@ pub(super) fn alarm() -> ResourceType {
             prop("matching_metadata", Map, "Metadata keys and values that a sample must have to be counted.").updatable().default_empty(),
             prop("meter_name", Str, "Meter whose samples the alarm watches, such as `cpu_util`.").required(),
             prop("period", Int, "Seconds over which samples are combined into one statistic.").updatable(),
-            prop("query", List, "Conditions that samples must meet to be counted, joined with and.").updatable().since("2015.1").each(record([
-                prop("field", Str, "Field of the sample that the condition looks at."),
-                prop("op", Str, "Operator with which the field is compared with the value.").one_of(OPERATORS),
-                prop("type", Str, "Data type as which the value is compared.")
-                    .default("string")
-                    .one_of(["integer", "float", "string", "boolean", "datetime"])
-                    .since("8.0.0"),
-                prop("value", Str, "Value that the field is compared with."),
-            ])),
+            prop("query", List, "Conditions that samples must meet to be counted, joined with and.").updatable().since("2015.1").each(condition("Field of the sample that the condition looks at.", value_type().since("8.0.0"))),
             prop("statistic", Str, "What is computed from the samples of a period.").updatable().one_of(["count", "avg", "sum", "min", "max"]),
             prop("threshold", Num, "Number that the statistic is compared with.").required().updatable(),
         ]);

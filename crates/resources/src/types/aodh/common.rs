@@ -1,21 +1,22 @@
-//! What alarms have in common.
+//! The common parts of alarms.
 //!
-//! Every alarm is the same but for its rule: a kind, and the properties that make it up. An alarm is always sent as a
-//! whole, as its service wants it.
+//! Alarms differ only in their rule, which has a kind and properties of its own. Every request contains the
+//! whole alarm, because the service replaces an alarm on update.
 
 use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::{Op, OpError};
-use crate::property_access::{items, open};
+use crate::property_access::open;
 use crate::rest::{self, FieldAdjuster, RestSpec};
 use crate::wire;
 use kiln_cloud::{Marker, get, put};
 use serde_json::{Map as Fields, Value as Json, json};
 
-/// How a value may be compared with a threshold.
+/// The operators that compare a value with a threshold.
 pub(super) const OPERATORS: [&str; 6] = ["le", "ge", "eq", "lt", "gt", "ne"];
 
-/// What every alarm has beside its rule: whom to tell, when to look, and whether to.
+/// Declares what every alarm has besides its rule: actions, time constraints, severity and whether it is
+/// enabled.
 pub(super) fn any_alarm(kind: ResourceType) -> ResourceType {
     let kind = kind.service(Service::Alarming).entity("alarm").checkable().suspendable();
     kind.props([
@@ -43,9 +44,9 @@ pub(super) fn any_alarm(kind: ResourceType) -> ResourceType {
     ])
 }
 
-/// What every rule on metrics of Gnocchi has.
-pub(super) fn gnocchi_rule(kind: ResourceType) -> ResourceType {
-    kind.props([
+/// Declares an alarm on metrics of Gnocchi.
+pub(super) fn gnocchi_alarm(kind: ResourceType) -> ResourceType {
+    kind.detects_drift().since("2015.1").with(any_alarm).props([
         prop("aggregation_method", Str, "Gnocchi aggregation that turns measures into one value, such as `mean` or `rate:mean`.").updatable(),
         prop("comparison_operator", Str, "How the aggregated value is compared with the threshold, such as `gt` for greater than.").updatable().one_of(OPERATORS),
         prop("evaluation_periods", Int, "Number of granularity periods in a row in which the comparison must hold before the alarm fires.").updatable(),
@@ -62,7 +63,25 @@ fn queues(name: &'static str) -> Prop {
         .each(item(Str).is(QUEUE))
 }
 
-/// An alarm whose fields are put together by `adjust_fields`, with [`whole`].
+/// A condition on samples or events, as an item of the property `query`.
+pub(super) fn condition(field: &'static str, value_type: Prop) -> Prop {
+    record([
+        prop("field", Str, field),
+        prop("op", Str, "Operator with which the field is compared with the value.")
+            .one_of(OPERATORS),
+        value_type,
+        prop("value", Str, "Value that the field is compared with."),
+    ])
+}
+
+/// The type of the value in a condition.
+pub(super) fn value_type() -> Prop {
+    prop("type", Str, "Data type as which the value is compared.")
+        .default("string")
+        .one_of(["integer", "float", "string", "boolean", "datetime"])
+}
+
+/// Sets the handlers of an alarm whose request body `adjust_fields` builds with [`whole`].
 pub(super) fn rest_alarm(kind: ResourceType, adjust_fields: FieldAdjuster) -> ResourceType {
     kind.finder(by_name)
         .on(OperationKind::Suspend, |op| Box::pin(enable(op, false)))
@@ -75,7 +94,7 @@ pub(super) fn rest_alarm(kind: ResourceType, adjust_fields: FieldAdjuster) -> Re
         )
 }
 
-/// The alarm's name is ours.
+/// Finds the alarm by its name, which Kiln always chooses.
 fn by_name(op: &Op) -> Option<Marker> {
     let name = &*op.context().physical_name;
     let list = get(Service::Alarming, "/alarms")
@@ -93,14 +112,14 @@ fn by_name(op: &Op) -> Option<Marker> {
     })
 }
 
-/// A whole alarm: what every one has, and a rule of some kind of these properties.
+/// Builds the request body of an alarm, with a rule from these properties.
 pub(super) fn whole(op: &Op, fields: &mut Fields<String, Json>, kind: &str, rule: &[&str]) {
     let rule = rule.iter().map(|name| ((*name).to_owned(), wire::json(op.prop(name))));
     let rule = rule.filter(|(_, value)| !value.is_null());
     ruled(op, fields, kind, Json::Object(rule.collect()));
 }
 
-/// A whole alarm with a rule that is put together already.
+/// Builds the request body of an alarm with this rule.
 pub(super) fn ruled(op: &Op, fields: &mut Fields<String, Json>, kind: &str, rule: Json) {
     fields.clear();
     fields.insert("name".into(), (*op.context().physical_name).into());
@@ -127,12 +146,12 @@ pub(super) fn ruled(op: &Op, fields: &mut Fields<String, Json>, kind: &str, rule
     }
 }
 
-/// Whom an alarm tells: addresses, and queues.
+/// The actions of an alarm: URLs, and queues as URLs.
 ///
-/// Resources that have no address yet to be signalled at are left out.
+/// Resources without a signal URL have an empty text here, which is left out.
 fn told(op: &Op, actions: &str, queues: &str) -> Json {
     let texts = |name| {
-        let items = items(&op.context().properties, name).iter();
+        let items = op.items(name).iter();
         items.filter_map(|item| open(item).as_text()).filter(|text| !text.is_empty())
     };
     let queues =
@@ -154,7 +173,7 @@ fn is_true(value: &Value) -> bool {
     }
 }
 
-/// Has the alarm watch, or not.
+/// Enables or disables the alarm, for resume and suspend. An alarm that the template disables stays disabled.
 async fn enable(op: &mut Op, enabled: bool) -> Result<(), OpError> {
     let (Some(_), Some(spec)) = (op.id(), op.rest_spec()) else { return Ok(()) };
     let mut fields = rest::new_fields(op, &spec);
@@ -164,7 +183,7 @@ async fn enable(op: &mut Op, enabled: bool) -> Result<(), OpError> {
     rest::until_ready(op).await
 }
 
-/// What metadata must be of samples that count, as a query.
+/// The query of an alarm on samples: the template's own conditions and those from `matching_metadata`.
 pub(super) fn matching(op: &Op) -> Json {
     let meter = op.text("meter_name").unwrap_or_default();
     let is_of_server = matches!(meter, "instance" | "cpu" | "cpu_util" | "vcpus")
@@ -179,15 +198,15 @@ pub(super) fn matching(op: &Op) -> Json {
         let value = kiln_template::print::plain(open(value));
         json!({ "field": format!("{prefix}{name}"), "op": "eq", "value": value })
     });
-    let given = items(&op.context().properties, "query").iter();
+    let given = op.items("query").iter();
     given.map(|query| without_nulls(wire::json(query))).chain(metadata).collect()
 }
 
-/// The fields that every rule on metrics of Gnocchi has.
+/// The properties in every rule on metrics of Gnocchi.
 pub(super) const GNOCCHI: [&str; 5] =
     ["aggregation_method", "comparison_operator", "evaluation_periods", "granularity", "threshold"];
 
-/// A whole alarm on metrics of Gnocchi.
+/// Builds the request body of an alarm on metrics of Gnocchi.
 pub(super) fn on_metrics(op: &Op, fields: &mut Fields<String, Json>, kind: &str, rule: &[&str]) {
     let all: Vec<&str> = GNOCCHI.iter().chain(rule).copied().collect();
     whole(op, fields, kind, &all);

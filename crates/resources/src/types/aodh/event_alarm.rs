@@ -1,6 +1,6 @@
 //! OS::Aodh::EventAlarm: an alarm that fires when an event of a given kind arrives.
 
-use super::common::{OPERATORS, any_alarm, rest_alarm, whole};
+use super::common::{any_alarm, condition, rest_alarm, value_type, whole};
 use crate::declare::*;
 
 pub(super) fn event_alarm() -> ResourceType {
@@ -10,14 +10,7 @@ pub(super) fn event_alarm() -> ResourceType {
         .with(any_alarm)
         .props([
             prop("event_type", Str, "Kind of event that fires the alarm, such as `compute.instance.update`, with `*` as wildcard.").updatable().default("*"),
-            prop("query", List, "Conditions on traits of the event, all of which must hold for the alarm to fire.").updatable().each(record([
-                prop("field", Str, "Trait of the event that the condition looks at, such as `traits.state`."),
-                prop("op", Str, "Operator with which the field is compared with the value.").one_of(OPERATORS),
-                prop("type", Str, "Data type as which the value is compared.")
-                    .default("string")
-                    .one_of(["integer", "float", "string", "boolean", "datetime"]),
-                prop("value", Str, "Value that the field is compared with."),
-            ])),
+            prop("query", List, "Conditions on traits of the event, all of which must hold for the alarm to fire.").updatable().each(condition("Trait of the event that the condition looks at, such as `traits.state`.", value_type())),
         ]);
     rest_alarm(kind, |op, _, fields| whole(op, fields, "event", &["event_type", "query"]))
 }

@@ -1,16 +1,13 @@
 //! OS::Aodh::GnocchiAggregationByMetricsAlarm: an alarm on the aggregate of several metrics named
 //! by id.
 
-use super::common::{any_alarm, gnocchi_rule, on_metrics, rest_alarm};
+use super::common::{gnocchi_alarm, on_metrics, rest_alarm};
 use crate::declare::*;
 
 pub(super) fn gnocchi_aggregation_by_metrics_alarm() -> ResourceType {
     let kind = ResourceType::new("OS::Aodh::GnocchiAggregationByMetricsAlarm")
         .about("An alarm on the aggregate of several metrics named by id.")
-        .detects_drift()
-        .since("2015.1")
-        .with(any_alarm)
-        .with(gnocchi_rule)
+        .with(gnocchi_alarm)
         .props([prop(
             "metrics",
             List,

@@ -1,16 +1,13 @@
 //! OS::Aodh::GnocchiAggregationByResourcesAlarm: an alarm on one metric aggregated over all
 //! resources that a query finds.
 
-use super::common::{any_alarm, gnocchi_rule, on_metrics, rest_alarm};
+use super::common::{gnocchi_alarm, on_metrics, rest_alarm};
 use crate::declare::*;
 
 pub(super) fn gnocchi_aggregation_by_resources_alarm() -> ResourceType {
     let kind = ResourceType::new("OS::Aodh::GnocchiAggregationByResourcesAlarm")
         .about("An alarm on one metric aggregated over all resources that a query finds.")
-        .detects_drift()
-        .since("2015.1")
-        .with(any_alarm)
-        .with(gnocchi_rule)
+        .with(gnocchi_alarm)
         .props([
             prop("metric", Str, "Name of the metric that is aggregated over the resources found.")
                 .required()

@@ -1,15 +1,12 @@
 //! OS::Aodh::GnocchiResourcesAlarm: an alarm on one metric of one resource.
 
-use super::common::{any_alarm, gnocchi_rule, on_metrics, rest_alarm};
+use super::common::{gnocchi_alarm, on_metrics, rest_alarm};
 use crate::declare::*;
 
 pub(super) fn gnocchi_resources_alarm() -> ResourceType {
     let kind = ResourceType::new("OS::Aodh::GnocchiResourcesAlarm")
         .about("An alarm on one metric of one resource.")
-        .detects_drift()
-        .since("2015.1")
-        .with(any_alarm)
-        .with(gnocchi_rule)
+        .with(gnocchi_alarm)
         .props([
             prop("metric", Str, "Name of the metric of the resource, such as `cpu`.")
                 .required()

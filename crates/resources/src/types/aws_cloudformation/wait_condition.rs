@@ -20,13 +20,7 @@ pub(super) fn wait_condition() -> ResourceType {
                 "Reference to the wait condition handle that receives the signals.",
             )
             .required(),
-            prop(
-                "Timeout",
-                Int,
-                "Seconds to wait for the signals before the resource fails, 43200 at most.",
-            )
-            .required()
-            .range(1, 43200),
+            signals::timeout_prop("Timeout", Int),
         ])
         .attrs([attr("Data", Str, "JSON text that maps the unique ID of each signal to its data.")
             .uncached()])

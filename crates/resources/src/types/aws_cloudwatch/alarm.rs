@@ -1,7 +1,7 @@
 //! AWS::CloudWatch::Alarm: an alarm on a metric, given in CloudWatch terms and kept by the alarming
 //! service.
 
-use super::{COMPARISONS, STATISTICS, UNITS};
+use super::{STATISTICS, any_alarm};
 use crate::behaviour::{Group, Stage};
 use crate::declare::*;
 use crate::property_access::{given, items, open, text};
@@ -11,20 +11,39 @@ pub(super) fn alarm() -> ResourceType {
     ResourceType::new("AWS::CloudWatch::Alarm")
         .about("An alarm on a metric, given in CloudWatch terms and kept by the alarming service.")
         .template("etc/heat/templates/AWS_CloudWatch_Alarm.yaml")
+        .with(any_alarm)
         .props([
-            prop("AlarmActions", List, "URLs called when the alarm fires, usually references to scaling policies.").updatable(),
-            prop("AlarmDescription", Str, "Free text that describes the alarm.").updatable(),
-            prop("ComparisonOperator", Str, "How the statistic is compared with the threshold.").required().updatable().one_of(COMPARISONS),
-            prop("Dimensions", List, "Metadata keys and values that a sample must have to be counted.").updatable(),
-            prop("EvaluationPeriods", Str, "Number of periods in a row in which the comparison must hold before the alarm fires.").required().updatable(),
-            prop("InsufficientDataActions", List, "URLs called when there are too few data to decide whether the alarm fires.").updatable(),
-            prop("MetricName", Str, "Name of the metric that the alarm watches.").required().updatable(),
-            prop("Namespace", Str, "CloudWatch namespace of the metric, which has no effect here.").updatable(),
+            prop(
+                "AlarmActions",
+                List,
+                "URLs called when the alarm fires, usually references to scaling policies.",
+            )
+            .updatable(),
+            prop(
+                "Dimensions",
+                List,
+                "Metadata keys and values that a sample must have to be counted.",
+            )
+            .updatable(),
+            prop(
+                "InsufficientDataActions",
+                List,
+                "URLs called when there are too few data to decide whether the alarm fires.",
+            )
+            .updatable(),
+            prop("MetricName", Str, "Name of the metric that the alarm watches.")
+                .required()
+                .updatable(),
+            prop("Namespace", Str, "CloudWatch namespace of the metric, which has no effect here.")
+                .updatable(),
             prop("OKActions", List, "URLs called when the alarm is back to normal.").updatable(),
-            prop("Period", Str, "Seconds over which samples are combined into one statistic.").required().updatable(),
-            prop("Statistic", Str, "What is computed from the samples of a period.").required().updatable().one_of(STATISTICS),
-            prop("Threshold", Str, "Number that the statistic is compared with.").required().updatable(),
-            prop("Units", Str, "Unit of the metric, which has no effect here.").updatable().one_of(UNITS),
+            prop("Period", Str, "Seconds over which samples are combined into one statistic.")
+                .required()
+                .updatable(),
+            prop("Statistic", Str, "What is computed from the samples of a period.")
+                .required()
+                .updatable()
+                .one_of(STATISTICS),
         ])
         .attrs([])
         .nested()
@@ -32,7 +51,7 @@ pub(super) fn alarm() -> ResourceType {
         .reference(shipped::reference)
 }
 
-/// Words of CloudWatch and of the alarming service.
+/// Values of CloudWatch, with those of the alarming service.
 const WORDS: [(&str, &str); 9] = [
     ("Average", "avg"),
     ("GreaterThanOrEqualToThreshold", "ge"),
@@ -45,7 +64,7 @@ const WORDS: [(&str, &str); 9] = [
     ("Sum", "sum"),
 ];
 
-/// Properties that only have another name there.
+/// Properties that only have another name in `OS::Aodh::Alarm`.
 const RENAMED: [(&str, &str); 8] = [
     ("AlarmActions", "alarm_actions"),
     ("AlarmDescription", "description"),
@@ -57,7 +76,7 @@ const RENAMED: [(&str, &str); 8] = [
     ("Threshold", "threshold"),
 ];
 
-/// A stack with the alarm in it.
+/// The template of the nested stack, which has the alarm.
 fn template(group: &Group<'_>) -> Value {
     let mut properties = Members::new();
     for (name, there) in RENAMED {
@@ -83,7 +102,7 @@ fn template(group: &Group<'_>) -> Value {
     ])
 }
 
-/// What the alarm is confined to, as names and values.
+/// The dimensions of the metric as metadata: only samples with these values count.
 fn dimensions(properties: &Members) -> Members {
     let mut found = Members::new();
     for dimension in items(properties, "Dimensions") {

@@ -64,10 +64,10 @@ fn changes_both_sides(change: &DefinitionChange<'_>) -> bool {
     changes(["EIP", "AllocationId"]) && changes(["InstanceId", "NetworkInterfaceId"])
 }
 
-/// Where the ids of the two sides are kept.
+/// The entries of the resource's data with the ids of both sides.
 const SIDES: [&str; 2] = ["floatingip", "port"];
 
-/// Ties the address to the port; one that was tied before is freed first.
+/// Associates the address with the port. An earlier association of the resource is removed first.
 async fn create(op: &mut Op) -> Result<(), OpError> {
     let address = address(op).await?;
     let port = port(op).await?;
@@ -90,7 +90,7 @@ fn kept(op: &Op, side: &str) -> Option<String> {
     op.data(side).and_then(Value::as_text).map(|id| id.to_string())
 }
 
-/// The floating IP: it is given by its address or its id.
+/// Reads the floating IP, which the template names by its address or id.
 async fn address(op: &mut Op) -> Result<Json, OpError> {
     let (found, given) = match text(&op.context().properties.clone(), "EIP") {
         Some(eip) => {
@@ -108,7 +108,7 @@ async fn address(op: &mut Op) -> Result<Json, OpError> {
     })
 }
 
-/// The port: it is given, or the first one of a server that is.
+/// Reads the port from the template, or the first port of the server in the template.
 async fn port(op: &mut Op) -> Result<Json, OpError> {
     if let Some(id) = op.text("NetworkInterfaceId").map(str::to_owned) {
         let port = look(op, format!("/ports/{id}"), "port").await?;
@@ -120,7 +120,7 @@ async fn port(op: &mut Op) -> Result<Json, OpError> {
     port_of(op, &server).await
 }
 
-/// The router of the port's VPC has to lead to the network of the address.
+/// Connects the router of the port's VPC to the network of the address.
 async fn lead_outside(op: &mut Op, port: &Json, address: &Json) -> Result<(), OpError> {
     let vpc = port["network_id"].as_str().unwrap_or_default();
     let Some(router) = router_of(op, vpc).await? else { return Ok(()) };
@@ -139,7 +139,7 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Frees the address, unless it has been given to another port meanwhile.
+/// Disassociates the address, unless another port has it by now.
 async fn release(op: &mut Op) -> Result<(), OpError> {
     let [Some(address), Some(port)] = SIDES.map(|side| kept(op, side)) else { return Ok(()) };
     let path = format!("/floatingips/{address}");

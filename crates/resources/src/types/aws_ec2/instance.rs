@@ -9,7 +9,7 @@ use crate::property_access::{given, items, open, section, text};
 use crate::types::cinder::attaching::{self, Attachment};
 use crate::types::nova::server::networks::{self, Entry};
 use crate::types::nova::server::user_data::{self, UserData};
-use crate::types::nova::server::{attributes, interfaces, lifecycle, look, update};
+use crate::types::nova::server::{attributes, disks, interfaces, lifecycle, look, update};
 use kiln_cloud::{Marker, get, post, put};
 use kiln_template::functions::{Fault, step_into_attribute};
 use kiln_template::print;
@@ -78,7 +78,7 @@ fn marker(op: &Op) -> Option<Marker> {
     })
 }
 
-/// What the server is connected to: ports in the order of their devices, or a port on a subnet.
+/// The connections of the server: ports in the order of their device indices, or a port on a subnet.
 fn entries(properties: &Members) -> Vec<Entry> {
     let mut ports: Vec<(f64, String)> = Vec::new();
     for (at, interface) in items(properties, "NetworkInterfaces").iter().enumerate() {
@@ -147,7 +147,7 @@ async fn new_server(op: &mut Op, networks: Json) -> Result<Json, OpError> {
     if !groups.is_empty() {
         server["security_groups"] = groups.into();
     }
-    let disks = disks(&properties, &image);
+    let disks = all_disks(&properties, &image);
     if !disks.is_empty() {
         server["block_device_mapping_v2"] = disks.into();
     }
@@ -159,20 +159,11 @@ async fn new_server(op: &mut Op, networks: Json) -> Result<Json, OpError> {
     Ok(body)
 }
 
-/// Disks beside the one that is made of the image.
-fn disks(properties: &Members, image: &str) -> Vec<Json> {
+/// The disks of a server that has more than the one from its image.
+fn all_disks(properties: &Members, image: &str) -> Vec<Json> {
     let all = items(properties, "BlockDeviceMappings").iter().filter_map(|it| open(it).as_map());
     let mut disks: Vec<Json> = all.filter_map(disk).collect();
-    if !disks.is_empty() {
-        let root = json!({
-            "uuid": image,
-            "source_type": "image",
-            "destination_type": "local",
-            "boot_index": 0,
-            "delete_on_termination": true,
-        });
-        disks.insert(0, root);
-    }
+    disks::add_root(&mut disks, image);
     disks
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn types() -> Vec<ResourceType> {
     ]
 }
 
-/// A tag: one member of a list of keys with their values.
+/// The item of a list of tags: a key with its value.
 pub(crate) fn key_value() -> Prop {
     record([
         prop("Key", Str, "Name of the tag or scheduler hint.").required(),
@@ -46,7 +46,7 @@ pub(crate) fn key_value() -> Prop {
     ])
 }
 
-/// The tags of something, as metadata: keys with their values.
+/// The tags of a resource as metadata.
 pub(crate) fn tags(properties: &Members) -> Map<String, Json> {
     pairs(properties, "Tags")
 }

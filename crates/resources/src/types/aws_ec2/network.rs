@@ -1,4 +1,4 @@
-//! What VPCs are made of: a VPC is a network with a router of the same name.
+//! The objects behind a VPC: a network, and a router of the same name.
 
 use crate::behaviour::OperationKind;
 use crate::declare::*;
@@ -43,7 +43,7 @@ pub(super) fn named(op: &Op, path: &str, one: &str) -> Marker {
     }
 }
 
-/// An object; nothing if it is gone.
+/// Reads an object; `None` if it does not exist.
 pub(super) async fn look(op: &mut Op, path: String, one: &str) -> Result<Option<Json>, OpError> {
     match op.read(get(Service::Network, path)).await {
         Ok(reply) => Ok(Some(reply.body[one].clone())),
@@ -57,7 +57,7 @@ pub(super) fn objects(reply: &Reply, many: &str) -> Vec<Json> {
     reply.body[many].as_array().cloned().unwrap_or_default()
 }
 
-/// The router of a VPC: it has the name of the VPC's network. Nothing if either is gone.
+/// Reads the router of a VPC, which has the name of the VPC's network; `None` if either does not exist.
 pub(super) async fn router_of(op: &mut Op, vpc: &str) -> Result<Option<Json>, OpError> {
     let Some(network) = look(op, format!("/networks/{vpc}"), "network").await? else {
         return Ok(None);
@@ -72,7 +72,7 @@ pub(super) async fn router_of(op: &mut Op, vpc: &str) -> Result<Option<Json>, Op
     Ok(routers.pop())
 }
 
-/// The router of the VPC that a network is, which has to be there.
+/// The id of a VPC's router; it is an error if there is none.
 pub(super) async fn needed_router_of(op: &mut Op, vpc: &str) -> Result<String, OpError> {
     match router_of(op, vpc).await? {
         Some(router) => Ok(id(&router)),
@@ -85,7 +85,7 @@ pub(super) fn id(object: &Json) -> String {
     object["id"].as_str().unwrap_or_default().to_owned()
 }
 
-/// The only external network.
+/// The id of the external network; it is an error if there is none or more than one.
 pub(super) async fn external_network(op: &mut Op) -> Result<String, OpError> {
     let list = get(Service::Network, "/networks").query("router:external", "True");
     let networks = objects(&op.read(list).await?, "networks");
@@ -98,7 +98,7 @@ pub(super) async fn external_network(op: &mut Op) -> Result<String, OpError> {
     }
 }
 
-/// The first port of a server.
+/// Reads the first port of a server.
 pub(super) async fn port_of(op: &mut Op, server: &str) -> Result<Json, OpError> {
     let list = op.read(get(Service::Network, "/ports").query("device_id", server)).await?;
     match objects(&list, "ports").into_iter().next() {
@@ -107,13 +107,13 @@ pub(super) async fn port_of(op: &mut Op, server: &str) -> Result<Json, OpError> 
     }
 }
 
-/// Connects a subnet to a router, or takes it off.
+/// The call that adds a subnet to a router or removes it.
 pub(super) fn interface(router: &str, action: &str, subnet: &str) -> Call {
     let path = format!("/routers/{router}/{action}_router_interface");
     put(Service::Network, path, json!({ "subnet_id": subnet }))
 }
 
-/// What tells that a router is a route table of a VPC.
+/// The description of a router that is a route table of a VPC.
 pub(super) fn table_of(vpc: &str) -> String {
     format!("route table of {vpc}")
 }

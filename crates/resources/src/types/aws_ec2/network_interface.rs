@@ -58,7 +58,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     rest::create_with(op, fields).await
 }
 
-/// Groups that are given no more make way for the one that every port has.
+/// Updates the port. Without groups in the template it gets the default group of the project again.
 async fn update(op: &mut Op) -> Result<(), OpError> {
     let Some(spec) = op.rest_spec() else { return Ok(()) };
     let mut fields: Fields<String, Json> = rest::changed_fields(op, &spec);

@@ -22,7 +22,7 @@ pub(super) fn route_table() -> ResourceType {
         .rest(rest_spec("/routers", "router").unsent(["Tags", "VpcId"]).readiness(built()))
 }
 
-/// A route table is a router that leads where its VPC's router leads.
+/// Creates a router with the same gateway as the router of the VPC.
 async fn create(op: &mut Op) -> Result<(), OpError> {
     let Some(spec) = op.rest_spec() else { return Ok(()) };
     let vpc = op.text("VpcId").unwrap_or_default().to_owned();

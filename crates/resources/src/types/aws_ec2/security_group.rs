@@ -29,7 +29,7 @@ pub(super) fn security_group() -> ResourceType {
         )
 }
 
-/// Nothing of the group itself can be changed.
+/// Updates the rules; no property of the group itself can change.
 async fn update(op: &mut Op) -> Result<(), OpError> {
     rest::update_with(op, Fields::new()).await
 }
@@ -53,7 +53,7 @@ async fn set_rules(op: &mut Op) -> Result<(), OpError> {
     have_rules(op, &group, wanted).await
 }
 
-/// A rule as the network service has it. What is negative means any.
+/// Converts a rule to that of the network service. A negative number means any.
 async fn converted(op: &mut Op, rule: &Members) -> Result<Fields<String, Json>, OpError> {
     let remote = match text(rule, "SourceSecurityGroupId").or(text(rule, "SourceSecurityGroupName"))
     {

@@ -21,7 +21,7 @@ pub(super) fn subnet_route_table_association() -> ResourceType {
         .deletes(|op| Box::pin(remove(op)))
 }
 
-/// The router of the VPC that a subnet is in.
+/// The id of the router of the subnet's VPC.
 async fn usual_router(op: &mut Op, subnet: &str) -> Result<Option<String>, OpError> {
     let Some(subnet) = look(op, format!("/subnets/{subnet}"), "subnet").await? else {
         return Ok(None);
@@ -34,7 +34,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     let [table, subnet] =
         ["RouteTableId", "SubnetId"].map(|name| op.text(name).unwrap_or_default().to_owned());
     let subnet = lookup::find_id(op, SUBNET, &subnet).await?;
-    // Whatever is done of it, a delete puts the subnet back where it was.
+    // A delete moves the subnet back to its former router, however far the steps below got.
     op.set_id(format!("{table}:{subnet}"));
     if let Some(router) = usual_router(op, &subnet).await? {
         op.remove("leave", interface(&router, "remove", &subnet)).await?;
@@ -48,7 +48,7 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
     op.remove("leave", interface(table, "remove", subnet)).await?;
     if let Some(router) = usual_router(op, subnet).await? {
         match op.add("join", interface(&router, "add", subnet)).await {
-            // It never left.
+            // The subnet is still on its former router.
             Err(stop) if stop.is_already_done() || stop.is_not_found() => {}
             joined => _ = joined?,
         }

@@ -55,7 +55,7 @@ fn marker(op: &Op) -> Option<Marker> {
     })
 }
 
-/// What is called a snapshot here is a backup there.
+/// Creates the volume. A snapshot in terms of EC2 is a backup in the volume service.
 async fn create(op: &mut Op) -> Result<(), OpError> {
     let name = op.context().physical_name.to_string();
     let call = match op.nonempty_text("SnapshotId") {

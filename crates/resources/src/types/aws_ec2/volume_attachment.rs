@@ -3,7 +3,6 @@
 use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::{Op, OpError};
-use crate::property_access::text;
 use crate::types::cinder::attaching::{self, Attachment};
 
 pub(super) fn volume_attachment() -> ResourceType {
@@ -22,7 +21,7 @@ pub(super) fn volume_attachment() -> ResourceType {
 }
 
 fn place(op: &Op) -> Attachment {
-    let word = |name: &str| text(&op.context().properties, name).map(str::to_owned);
+    let word = |name: &str| op.text(name).map(str::to_owned);
     Attachment {
         server: word("InstanceId").unwrap_or_default(),
         volume: word("VolumeId").unwrap_or_default(),

@@ -35,7 +35,7 @@ pub(super) fn vpc() -> ResourceType {
         )
 }
 
-/// The router has the name of the network: that is how it is found again.
+/// Creates the router. It has the name of the network, by which later operations find it.
 async fn make_router(op: &mut Op) -> Result<(), OpError> {
     if !op.context().previous_properties.is_empty() {
         return Ok(());

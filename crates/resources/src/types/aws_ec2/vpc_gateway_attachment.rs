@@ -36,7 +36,7 @@ async fn tables(op: &mut Op) -> Result<Vec<Json>, OpError> {
 
 async fn create(op: &mut Op) -> Result<(), OpError> {
     let network = external_network(op).await?;
-    // What follows does no harm if it is done twice, and can be undone whatever was done of it.
+    // The calls below can be repeated, and a delete undoes those that were made.
     op.set_id(op.context().physical_name.clone());
     for router in tables(op).await? {
         let router = id(&router);

@@ -7,7 +7,7 @@ use crate::types::heat::instances;
 use kiln_template::print;
 use std::sync::Arc;
 
-/// The configuration at this moment: a balancer's own members, and those of the groups that name it.
+/// The current configuration: the balancer's own members, and those of the groups that name it.
 pub(super) fn current(view: &View<'_>) -> String {
     let mut addresses = own(view.properties, view.siblings);
     let groups = view.siblings.groups(&instances::GROUPS, &ADDRESSES);
@@ -17,7 +17,7 @@ pub(super) fn current(view: &View<'_>) -> String {
     configuration(view.properties, &addresses)
 }
 
-/// The configuration with some members.
+/// The configuration with members at these addresses.
 pub(super) fn configuration(properties: &Members, addresses: &[String]) -> String {
     let empty = Members::new();
     let listener = items(properties, "Listeners").first().map(open);
@@ -46,10 +46,10 @@ pub(super) fn configuration(properties: &Members, addresses: &[String]) -> Strin
     text
 }
 
-/// The attributes that have a server's first address, whatever stands for the server.
+/// The attributes with a server's first address, by the type of the server.
 const ADDRESSES: [&str; 2] = ["PublicIp", "first_address"];
 
-/// The first addresses of the members that the balancer itself names, those that are known.
+/// The first addresses of the members in the balancer's own definition, as far as they are known.
 pub(super) fn own(properties: &Members, siblings: &dyn Siblings) -> Vec<String> {
     let members = items(properties, "Instances").iter().filter_map(|it| open(it).as_text());
     let first_address = |member: &Arc<str>| {
@@ -59,13 +59,13 @@ pub(super) fn own(properties: &Members, siblings: &dyn Siblings) -> Vec<String> 
     members.filter_map(first_address).collect()
 }
 
-/// An address that can be reached: a server without one shows another that cannot.
+/// An address, unless it is the placeholder of a server without one.
 fn address(value: &Value) -> Option<String> {
     let text = open(value).as_text().filter(|text| !["", "0.0.0.0"].contains(&&***text));
     text.map(|text| text.to_string())
 }
 
-/// A load balancer must have the time to wait for an answer before it asks again.
+/// Checks that the timeout of a health check does not exceed its interval.
 pub(super) fn check(members: &Members) -> Result<(), PropertyError> {
     let Some(health) = section(members, "HealthCheck") else { return Ok(()) };
     let number = |name: &str| crate::property_access::number(health.get(name)?);

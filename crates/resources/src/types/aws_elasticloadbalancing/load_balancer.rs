@@ -58,7 +58,7 @@ pub(super) fn load_balancer() -> ResourceType {
         })
 }
 
-/// What is asked of balancers that have more than an address.
+/// Attributes of AWS that are empty here, because the balancer has nothing to show for them.
 const KNOWN: [&str; 4] = [
     "CanonicalHostedZoneName",
     "CanonicalHostedZoneNameID",

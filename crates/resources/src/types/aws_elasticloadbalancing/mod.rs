@@ -6,7 +6,7 @@ mod haproxy;
 mod load_balancer;
 mod server;
 
-/// The balancer that groups of servers are known to by its name.
+/// The type of the balancers that groups of servers can name.
 pub(crate) const LOAD_BALANCER: &str = "AWS::ElasticLoadBalancing::LoadBalancer";
 
 /// The types of this family.

@@ -1,44 +1,45 @@
 //! The nested stack of a load balancer: one server that runs HAProxy, and a user who reads its metadata.
 //!
-//! What the server balances is in its metadata, from which its tools write the configuration; every minute they look whether
-//! it has changed. It is put together when it is read: whatever becomes of the members, there is nothing to keep in step.
+//! The members are in the metadata of the server, from which its tools write the configuration of HAProxy; they
+//! read the metadata every minute. Kiln computes the metadata at each read, so there is no copy to keep up to
+//! date.
 
 use super::haproxy;
 use crate::behaviour::{Group, View};
 use crate::declare::*;
 use crate::property_access::items;
 
-/// The server.
+/// The name of the server in the template.
 const SERVER: &str = "LB_instance";
 
-/// Who reads its metadata, and their key.
+/// The names of the user who reads its metadata, and of the user's key.
 const USER: &str = "CfnLBUser";
 const KEY: &str = "CfnLBAccessKey";
 
-/// The file that says what is balanced.
+/// The configuration file of HAProxy.
 const CONFIGURATION: &str = "/etc/haproxy/haproxy.cfg";
 
-/// The parameters of the stack around that the server is made with, and what they are if it has none.
+/// The parameters of the parent stack that the server uses, with their defaults.
 const PARAMETERS: [(&str, &str); 3] = [
     ("KeyName", ""),
     ("LbFlavor", "m1.small"),
     ("LbImageId", "Fedora-Cloud-Base-20141203-21.x86_64"),
 ];
 
-/// What the server does first.
+/// The script that the server runs at its first boot.
 const BOOT: &str = "#!/bin/bash\n\
                     PATH=$PATH:/opt/aws/bin\n\
                     for i in 1 2 3 4 5; do cfn-init -s ${stack} -r LB_instance --region ${region} && break; sleep 10; done\n";
 
-/// Which metadata the server looks at.
+/// The configuration of `cfn-hup`: the stack whose metadata it reads.
 const WATCHED: &str = "[main]\nstack=${stack}\nregion=${region}\ncredential-file=/etc/cfn/cfn-credentials\ninterval=1\n";
 
-/// What it does when that has changed.
+/// The hook of `cfn-hup`, which runs after the metadata changed.
 const HOOK: &str = "[balancer]\ntriggers=post.update\npath=Resources.LB_instance.Metadata\n\
                     action=PATH=$PATH:/opt/aws/bin; cfn-init -s ${stack} -r LB_instance --region ${region} \
                     && systemctl reload-or-restart haproxy.service\nrunas=root\n";
 
-/// When it looks.
+/// The crontab entry that runs `cfn-hup` every minute.
 const EVERY_MINUTE: &str = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/aws/bin\n\
                             * * * * * root cfn-hup -f\n";
 
@@ -91,7 +92,7 @@ fn properties(group: &Group<'_>) -> Members {
     properties
 }
 
-/// What the server's tools install, write and keep running.
+/// The metadata for `cfn-init`: packages, files and services.
 fn metadata(configuration: &str) -> Value {
     let written = |content: Value, mode: &str| {
         map([
@@ -130,13 +131,13 @@ fn metadata(configuration: &str) -> Value {
     map([("AWS::CloudFormation::Init", map([("config", config)]))])
 }
 
-/// The server's metadata at this moment.
+/// The current metadata of the server.
 pub(super) fn inside(view: &View<'_>, member: &str, metadata: &Value) -> Option<Value> {
     let path = ["AWS::CloudFormation::Init", "config", "files", CONFIGURATION, "content"];
     (member == SERVER).then(|| with(metadata, &path, haproxy::current(view).into()))
 }
 
-/// A value with another one at a path.
+/// Returns a copy of a value with another value at a path.
 fn with(value: &Value, path: &[&str], new: Value) -> Value {
     let [first, rest @ ..] = path else { return new };
     let mut members = value.as_map().cloned().unwrap_or_default();
@@ -149,7 +150,7 @@ fn reference(name: &str) -> Value {
     map([("Ref", name)])
 }
 
-/// A text that names the stack and its region: nested stacks are not found by their names.
+/// A text with the id of the stack and its region filled in; nested stacks cannot be found by name.
 fn here(text: &str) -> Value {
     let names =
         map([("${stack}", reference("AWS::StackId")), ("${region}", reference("AWS::Region"))]);

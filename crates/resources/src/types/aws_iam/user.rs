@@ -2,7 +2,7 @@
 
 use crate::declare::*;
 use crate::op::{Op, OpError};
-use crate::property_access::{section, text};
+use crate::property_access::text;
 use crate::types::heat::signals::{nameless, with_user};
 use crate::types::heat::stack_user;
 
@@ -25,7 +25,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     if !stack_user::are_there(op) {
         return nameless(op).await;
     }
-    let profile = section(&op.context().properties, "LoginProfile");
+    let profile = op.section("LoginProfile");
     let password = profile.and_then(|profile| text(profile, "Password")).map(str::to_owned);
     stack_user::own_with(op, password.as_deref()).await.map(drop)
 }

@@ -3,7 +3,7 @@
 use crate::declare::*;
 use crate::types::shipped;
 
-/// What is made.
+/// The template of the nested stack.
 const TEMPLATE: &str = include_str!("db_instance.yaml");
 
 pub(super) fn db_instance() -> ResourceType {

@@ -68,7 +68,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
         said.extend(page.map(|page| (format!("X-Container-Meta-Web-{header}"), page.to_owned())));
     }
     let access = text(&properties, "AccessControl").unwrap_or_default();
-    // The owner needs no mention.
+    // The owner has access without an ACL.
     let read = match access {
         "PublicRead" | "PublicReadWrite" => Some(".r:*".to_owned()),
         "AuthenticatedRead" => Some(format!("{}:*", project(op).await?)),
@@ -82,7 +82,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     common::create(op, &name, said).await
 }
 
-/// The project, as the address of its account tells it.
+/// The id of the project, from the URL of its account.
 async fn project(op: &mut Op) -> Result<String, OpError> {
     let reply = op.read(head(Service::ObjectStore, "")).await?;
     let account = reply.address().and_then(|it| it.trim_end_matches('/').rsplit('/').next());

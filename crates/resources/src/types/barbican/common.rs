@@ -1,4 +1,5 @@
-//! What types of the key manager have in common. Their ids are addresses, of which paths have the last part.
+//! The common parts of the types of the key manager. The ids of its objects are URLs; a path has the last
+//! segment.
 
 use crate::behaviour::View;
 use crate::declare::*;
@@ -18,17 +19,50 @@ pub(super) fn rest_spec(path: &'static str, many: &'static str, id: &'static str
         .deleted_at_once()
 }
 
-/// Containers of secrets. They list a hundred at most.
+/// Declares a container of secrets. The service lists a hundred containers at most.
 pub(super) fn container(kind: ResourceType) -> ResourceType {
-    kind.attributes(container_attribute).rest(
-        rest_spec("/containers", "containers", "container_ref")
-            .list_suffix("?limit=100")
-            .readiness(Readiness::when("status", ["ACTIVE"], ["ERROR"]).reason("error_reason")),
-    )
+    kind.service(Service::KeyManager)
+        .entity("containers")
+        .since("6.0.0")
+        .props([prop("name", Str, "Readable name of the container.")])
+        .attrs([
+            attr(
+                "consumers",
+                List,
+                "Services that have registered their use of the container, with their URLs.",
+            ),
+            attr(
+                "container_ref",
+                Str,
+                "Reference URL of the container, under which other services find it.",
+            ),
+            attr("secret_refs", Map, "Map from the name of each secret to its reference URL."),
+            attr("status", Str, "State of the container in the key manager, such as `ACTIVE`."),
+        ])
+        .attributes(container_attribute)
+        .rest(
+            rest_spec("/containers", "containers", "container_ref")
+                .list_suffix("?limit=100")
+                .readiness(Readiness::when("status", ["ACTIVE"], ["ERROR"]).reason("error_reason")),
+        )
 }
 
-/// Makes a container of some type of the secrets that properties name: each is called as its property, but for
-/// the end of that.
+/// The secrets of a private key in a container.
+pub(super) fn private_key_props() -> [Prop; 2] {
+    [
+        prop(
+            "private_key_passphrase_ref",
+            Str,
+            "Reference URL of the secret with the passphrase of the private key.",
+        )
+        .is(SECRET),
+        prop("private_key_ref", Str, "Reference URL of the secret with the private key.")
+            .is(SECRET),
+    ]
+}
+
+/// Builds the request body of a container from the secrets in these properties. The name of a secret is that of
+/// its property without `_ref`.
 pub(super) fn refer(op: &Op, fields: &mut Fields<String, Json>, kind: &str, names: &[&str]) {
     let mut refs = Vec::new();
     for property in names {
@@ -41,7 +75,7 @@ pub(super) fn refer(op: &Op, fields: &mut Fields<String, Json>, kind: &str, name
     fields.insert("secret_refs".into(), refs.into());
 }
 
-/// The secrets of a container are shown by their names.
+/// Reads the attribute `secret_refs`: a map from the names of the secrets to their URLs.
 fn container_attribute(
     view: &View<'_>,
     name: &str,
@@ -59,14 +93,14 @@ fn container_attribute(
     Ok(Some(step_into_attribute(&Value::map(secrets), path)))
 }
 
-/// What is in a secret; hidden.
+/// Reads the payload of a secret; the value is hidden.
 pub(super) async fn payload(op: &mut Op, secret: &str) -> Result<Value, OpError> {
     let call = get(Service::KeyManager, format!("/secrets/{}/payload", in_path(secret)));
     let reply = op.read(call.header("Accept", "*/*")).await?;
     let text = match reply.body {
         Json::String(text) => text,
         Json::Null => String::new(),
-        // It only looked like something else.
+        // The payload is text that is also valid JSON.
         other => other.to_string(),
     };
     Ok(Value::Secret(Secret::new(text.into())))

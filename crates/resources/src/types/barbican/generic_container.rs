@@ -8,35 +8,13 @@ use serde_json::Value as Json;
 pub(super) fn generic_container() -> ResourceType {
     ResourceType::new("OS::Barbican::GenericContainer")
         .about("A set of secrets under names of one's own choice.")
-        .service(Service::KeyManager)
-        .entity("containers")
-        .since("6.0.0")
-        .props([
-            prop("name", Str, "Readable name of the container."),
-            prop("secrets", List, "Secrets that are put in the container, each only once.").each(
-                record([
-                    prop("name", Str, "Name under which the container lists the secret.")
-                        .required(),
-                    prop("ref", Str, "Reference URL of the secret.").required().is(SECRET),
-                ]),
-            ),
-        ])
-        .attrs([
-            attr(
-                "consumers",
-                List,
-                "Services that have registered their use of the container, with their URLs.",
-            ),
-            attr(
-                "container_ref",
-                Str,
-                "Reference URL of the container, under which other services find it.",
-            ),
-            attr("secret_refs", Map, "Map from the name of each secret to its reference URL."),
-            attr("status", Str, "State of the container in the key manager, such as `ACTIVE`."),
-        ])
-        .check(no_secret_twice)
         .with(container)
+        .props([prop("secrets", List, "Secrets that are put in the container, each only once.")
+            .each(record([
+                prop("name", Str, "Name under which the container lists the secret.").required(),
+                prop("ref", Str, "Reference URL of the secret.").required().is(SECRET),
+            ]))])
+        .check(no_secret_twice)
         .adjust_fields(|_, _, fields| {
             let mut secrets = fields.remove("secrets").unwrap_or_else(|| Json::Array(Vec::new()));
             for secret in secrets.as_array_mut().into_iter().flatten() {

@@ -60,7 +60,7 @@ pub(super) fn order() -> ResourceType {
         ))
 }
 
-/// An order is done when what was ordered is there.
+/// When the ordered secret or container exists.
 fn made() -> Readiness {
     Readiness::when("status", ["ACTIVE"], ["ERROR"]).reason("error_reason")
 }
@@ -86,7 +86,7 @@ const CERTIFICATE: [&str; 7] = [
     "subject_dn",
 ];
 
-/// Each type of order has properties of its own.
+/// Checks that the properties suit the type of the order.
 fn check(members: &Members) -> Result<(), PropertyError> {
     let Some(kind) = text(members, "type") else { return Ok(()) };
     let allowed: &[&str] = match kind {
@@ -116,7 +116,7 @@ fn check(members: &Members) -> Result<(), PropertyError> {
     Ok(())
 }
 
-/// What is ordered has the name, and the order shows it.
+/// Finds the order by the name of the ordered object, which the order shows.
 fn by_name(op: &Op) -> Option<Marker> {
     let name = op.text("name").unwrap_or(&op.context().physical_name);
     Some(Marker {
@@ -134,7 +134,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         let Some(spec) = op.rest_spec() else { return Ok(()) };
         let mut fields = rest::new_fields(op, &spec);
-        // The mark goes where the name is.
+        // The name, which has the mark, belongs to the ordered object.
         if let Some(name) = fields.remove("name") {
             fields["meta"]["name"] = name;
         }
@@ -146,7 +146,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     let name = op.context().resource.clone();
     let order = op.until(get(Service::KeyManager, place), |reply| progress(reply, &name)).await;
     let mut order = match order {
-        // The reference makes no second try of an order.
+        // Heat does not repeat a failed order.
         Err(OpError::Failed(failure))
             if failure.is_retryable && &*failure.class == "ResourceInError" =>
         {
@@ -174,7 +174,7 @@ fn progress(reply: &Reply, name: &str) -> Progress {
     }
 }
 
-/// What was made of an order for several secrets, by name.
+/// The secrets of an ordered container, by name.
 async fn products(op: &mut Op, order: &Json) -> Result<Members, OpError> {
     let mut products = Members::new();
     let Some(container) = order["container_ref"].as_str() else { return Ok(products) };
@@ -192,7 +192,8 @@ async fn products(op: &mut Op, order: &Json) -> Result<Members, OpError> {
     Ok(products)
 }
 
-/// Removes what was made of the order, then the order: it alone knows what that is, also when this is begun again.
+/// Deletes the ordered objects, then the order. The order goes last because only it has their URLs, which a
+/// repeated deletion needs.
 async fn remove(op: &mut Op) -> Result<(), OpError> {
     let Some(order) = op.id().cloned() else { return Ok(()) };
     if let Some(order) = read(op, "orders", &order).await? {
@@ -208,7 +209,7 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
 
 async fn remove_container(op: &mut Op, place: &str) -> Result<(), OpError> {
     let container = read(op, "containers", place).await?.unwrap_or_default();
-    // A certificate for a key that was there before is put beside that key, which is not ours.
+    // A certificate for an existing key is in the container of that key, which does not belong to the resource.
     let has_source = op.text("source_container_ref").is_some();
     for secret in container["secret_refs"].as_array().into_iter().flatten() {
         let is_ours =
@@ -220,7 +221,7 @@ async fn remove_container(op: &mut Op, place: &str) -> Result<(), OpError> {
     remove_product(op, "containers", place).await
 }
 
-/// What the key manager shows of something; nothing if it is gone.
+/// Reads an object of the key manager; `None` if it does not exist.
 async fn read(op: &mut Op, many: &str, place: &str) -> Result<Option<Json>, OpError> {
     match op.read(get(Service::KeyManager, format!("/{many}/{}", in_path(place)))).await {
         Ok(reply) => Ok(Some(reply.body)),

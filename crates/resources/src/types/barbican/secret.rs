@@ -29,7 +29,7 @@ pub(super) fn secret() -> ResourceType {
         .attrs([attr("decrypted_payload", Str, "Confidential data in plain form, as they were stored."), attr("status", Str, "State of the secret in the key manager, such as `ACTIVE`.")])
         .check(check)
         .attributes(|view, name, path| {
-            // What was put in is what comes out.
+            // The payload from the template need not be read from the service.
             let payload = view.properties.get("payload").unwrap_or(&Value::Null);
             Ok((name == "decrypted_payload").then(|| step_into_attribute(payload, path)))
         })
@@ -72,7 +72,7 @@ fn check(members: &Members) -> Result<(), PropertyError> {
     Ok(())
 }
 
-/// Whether a text can be binary data in writing.
+/// Whether a text is valid Base64.
 fn is_base64(text: &str) -> bool {
     let letters: Vec<char> = text.chars().filter(|char| !char.is_ascii_whitespace()).collect();
     let padding = letters.iter().rev().take_while(|char| **char == '=').count();

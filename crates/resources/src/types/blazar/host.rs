@@ -51,7 +51,7 @@ pub(super) fn host() -> ResourceType {
         )
 }
 
-/// A host can be given once.
+/// Finds the host by its name: the service has each host once.
 fn by_name(op: &Op) -> Option<Marker> {
     Some(Marker {
         list: get(Service::Reservation, "/os-hosts"),

@@ -39,7 +39,7 @@ pub(super) fn lease() -> ResourceType {
                 .bare_requests()
                 .list_suffix("")
                 .update_method(UpdateMethod::Never)
-                // One that begins later is ready as soon as it is noted down.
+                // A lease that starts later is `PENDING` until then.
                 .readiness(Readiness::when(
                     "status",
                     ["PENDING", "ACTIVE", "TERMINATED"],
@@ -89,7 +89,7 @@ fn reservations() -> Prop {
     )
 }
 
-/// Leaves what a kind of reservation knows.
+/// Removes the fields that this type of reservation does not have.
 fn cut(reservation: &mut Json) {
     let known: &[&str] = match reservation["resource_type"].as_str() {
         Some("virtual:instance") => &[

@@ -1,11 +1,12 @@
-//! Attaching volumes to servers, and detaching them: both services have to agree before it is done.
+//! Attaching volumes to servers, and detaching them. Both the compute and the volume service must report the
+//! result before it is complete.
 
 use crate::op::{Op, OpError, Progress};
 use crate::rest;
 use kiln_cloud::{Call, Marker, Reply, Service, delete, get, post};
 use serde_json::json;
 
-/// A volume, the server that it is attached to, and as which device.
+/// The attachment of a volume to a server, with the device name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Attachment {
     pub(crate) server: String,
@@ -25,7 +26,7 @@ fn volume(place: &Attachment) -> Call {
     get(Service::Volume, format!("/volumes/{}", place.volume))
 }
 
-/// How an attachment is found: a server has a volume once at most.
+/// Finds an attachment by its volume: a server has a volume once at most.
 pub(crate) fn marker(place: &Attachment) -> Marker {
     let path = attachments(place);
     Marker {
@@ -39,7 +40,7 @@ pub(crate) fn marker(place: &Attachment) -> Marker {
     }
 }
 
-/// Makes the attachment that is the resource's object.
+/// Creates the attachment that is the resource's object.
 pub(crate) async fn attach_own(op: &mut Op, place: &Attachment) -> Result<(), OpError> {
     let made = begin(op, "attach", place).await?;
     let id = made.text("/volumeAttachment/id").unwrap_or(&place.volume).to_owned();
@@ -53,7 +54,7 @@ pub(crate) async fn attach(op: &mut Op, step: &str, place: &Attachment) -> Resul
     until_attached(op, place).await
 }
 
-/// A conflict only means that the volume or the server is busy.
+/// Sends the request. It is repeated after a conflict, which means that the volume or the server is busy.
 async fn begin(op: &mut Op, step: &str, place: &Attachment) -> Result<Reply, OpError> {
     let mut body = json!({ "volumeId": place.volume });
     if let Some(device) = &place.device {
@@ -83,13 +84,13 @@ async fn until_attached(op: &mut Op, place: &Attachment) -> Result<(), OpError> 
     .map(drop)
 }
 
-/// Whether a volume says that it is attached to a server.
+/// Whether the volume service reports the attachment.
 fn is_attached(reply: &Reply, place: &Attachment) -> bool {
     let all = reply.body["volume"]["attachments"].as_array().into_iter().flatten();
     all.into_iter().any(|it| it["server_id"] == place.server.as_str())
 }
 
-/// Detaches a volume, and waits until both services say so.
+/// Detaches a volume, and waits until both services report it.
 pub(crate) async fn detach(op: &mut Op, step: &str, place: &Attachment) -> Result<(), OpError> {
     let call = delete(Service::Compute, format!("{}/{}", attachments(place), place.volume));
     match op.call_retrying_conflicts(step, call).await {
@@ -105,7 +106,7 @@ pub(crate) async fn detach(op: &mut Op, step: &str, place: &Attachment) -> Resul
     rest::until_gone(op, attachment(place), |_| Progress::NotYet).await
 }
 
-/// Looks whether the attachment is there.
+/// Checks that the attachment exists.
 pub(crate) async fn check(op: &mut Op, place: &Attachment) -> Result<(), OpError> {
     op.read(attachment(place)).await.map(drop)
 }

@@ -66,14 +66,14 @@ fn fields(op: &Op, with_nulls: bool) -> Map<String, Json> {
         .collect()
 }
 
-/// A volume type has one encryption at most; the id is the type's.
+/// Creates the encryption. A volume type has one at most, so the id is that of the type.
 async fn create(op: &mut Op) -> Result<(), OpError> {
     let kind = op.nonempty_text("volume_type").unwrap_or_default().to_owned();
     let kind = lookup::find_id(op, VOLUME_TYPE, &kind).await?;
     let body = json!({ "encryption": fields(op, false) });
     let call = post(Service::Volume, path(&kind), body).may_be_repeated();
     match op.call("create", call).await {
-        // It may have been made before an interruption.
+        // An interrupted attempt may have created it.
         Err(OpError::Failed(it))
             if matches!(&*it.class, "BadRequest" | "Conflict")
                 && is_as_wanted(op, &kind).await? => {}
@@ -98,7 +98,7 @@ async fn show(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// The path of the encryption itself; nothing if there is none.
+/// The path of the encryption; `None` if there is none.
 async fn encryption(op: &mut Op) -> Result<Option<String>, OpError> {
     match op.read(get(Service::Volume, own_path(op))).await {
         Ok(shown) => Ok(shown.text("/encryption_id").map(|id| format!("{}/{id}", own_path(op)))),

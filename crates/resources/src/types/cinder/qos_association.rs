@@ -61,7 +61,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
 }
 
 async fn tie(op: &mut Op, specs: &str, kind: &str) -> Result<(), OpError> {
-    // The service takes these changes as if something were read. Twice does no harm.
+    // The service makes these changes on GET. They can be repeated.
     let call = get(Service::Volume, format!("/qos-specs/{specs}/associate"));
     op.call(&format!("tie {kind}"), call.query("vol_type_id", kind)).await.map(drop)
 }
@@ -75,7 +75,8 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         return Ok(());
     }
-    // Names are looked up here: what they stood for may be gone by now, and its ties with it.
+    // The objects may be deleted by now, and their associations with them, so names that are not found are
+    // skipped.
     let properties = op.context().properties.clone();
     let specs = text(&properties, "qos_specs").unwrap_or_default();
     if let Some(specs) = found(op, QOS_SPECS, specs).await? {

@@ -43,7 +43,7 @@ pub(super) fn qos_specs() -> ResourceType {
         )
 }
 
-/// The list cannot be narrowed down.
+/// Finds the specifications by their name in the whole list, which the service cannot filter.
 fn marker(op: &Op) -> Option<Marker> {
     let mut marker = rest::marker(op)?;
     marker.list.request.query.clear();
@@ -55,7 +55,7 @@ fn specs(members: &Members) -> Map<String, Json> {
     specs.map(|(key, value)| (key.to_string(), print::plain(open(value)).into())).collect()
 }
 
-/// The values stand beside the name.
+/// Puts the specifications beside the name, where the service expects them.
 fn adjust_fields(op: &Op, _: OperationKind, fields: &mut Map<String, Json>) {
     fields.extend(specs(&op.context().properties));
 }
@@ -71,7 +71,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
         let call =
             put(Service::Volume, format!("{}/delete_keys", path(op)), json!({ "keys": gone }));
         match op.call("unset", call).await {
-            // They were unset before an interruption.
+            // An interrupted attempt removed the keys.
             Err(stop) if is_refused(&stop) => {}
             done => _ = done?,
         }
@@ -86,7 +86,8 @@ fn is_refused(stop: &OpError) -> bool {
     matches!(stop, OpError::Failed(it) if matches!(&*it.class, "BadRequest" | "NotFound"))
 }
 
-/// What volume types still lean on cannot be removed.
+/// Removes the associations with volume types first, because the service refuses to delete specifications in
+/// use.
 async fn remove(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_some() {
         let call = get(Service::Volume, format!("{}/disassociate_all", path(op)));

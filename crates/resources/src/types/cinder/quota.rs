@@ -3,7 +3,7 @@
 use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::{Op, OpError};
-use crate::types::quotas;
+use crate::types::quotas::{self, limit, project_prop};
 use kiln_cloud::get;
 
 pub(super) fn quota() -> ResourceType {
@@ -14,69 +14,43 @@ pub(super) fn quota() -> ResourceType {
         .entity("quotas")
         .since("7.0.0")
         .props([
-            prop(
+            limit(
                 "backup_gigabytes",
-                Int,
                 "Total size in GiB that backups may have; -1 means unlimited.",
             )
-            .updatable()
-            .min(-1)
             .since("16.0.0"),
-            prop("backups", Int, "Largest number of volume backups; -1 means unlimited.")
-                .updatable()
-                .min(-1)
+            limit("backups", "Largest number of volume backups; -1 means unlimited.")
                 .since("16.0.0"),
-            prop(
+            limit(
                 "gigabytes",
-                Int,
                 "Total size in GiB that volumes and snapshots may have; -1 means unlimited.",
-            )
-            .updatable()
-            .min(-1),
-            prop("project", Str, "Name or ID of the project that the limits apply to.")
-                .required()
-                .is(PROJECT)
-                .by_name(),
-            prop("snapshots", Int, "Largest number of volume snapshots; -1 means unlimited.")
-                .updatable()
-                .min(-1),
-            prop("volumes", Int, "Largest number of volumes; -1 means unlimited.")
-                .updatable()
-                .min(-1),
+            ),
+            project_prop(),
+            limit("snapshots", "Largest number of volume snapshots; -1 means unlimited."),
+            limit("volumes", "Largest number of volumes; -1 means unlimited."),
         ])
         .check(quotas::check)
         .creates(|op| Box::pin(set(op)))
         .updates(|op| Box::pin(set(op)))
-        .deletes(|op| Box::pin(reset(op)))
-        .on(OperationKind::Check, |op| Box::pin(look(op)))
+        .deletes(|op| Box::pin(quotas::reset(op, Service::Volume)))
+        .on(OperationKind::Check, |op| Box::pin(quotas::read(op, Service::Volume)))
 }
-
-const PATH: &str = "/os-quota-sets";
 
 async fn set(op: &mut Op) -> Result<(), OpError> {
     check_use(op).await?;
-    let call = quotas::setting(op, Service::Volume, PATH, "quota_set");
-    quotas::set(op, call, "quota_set").await
+    let call = quotas::setting(op, Service::Volume);
+    quotas::set(op, call).await
 }
 
-/// A limit below what is in use already is a mistake.
+/// Refuses a limit below the current usage.
 async fn check_use(op: &mut Op) -> Result<(), OpError> {
-    let path = format!("{PATH}/{}", quotas::project(op));
-    let shown = op.read(get(Service::Volume, path).query("usage", "True")).await?;
+    let shown = op.read(get(Service::Volume, quotas::path(op)).query("usage", "True")).await?;
     for (name, limit) in op.context().properties.iter() {
-        let used = shown.body["quota_set"][&**name]["in_use"].as_i64().unwrap_or_default();
+        let used = shown.body[quotas::ENVELOPE][&**name]["in_use"].as_i64().unwrap_or_default();
         if quotas::is_below(limit, used) {
             let message = format!("The limit on {name} is below what is in use: {used}");
             return Err(OpError::failed("ValueError", message));
         }
     }
     Ok(())
-}
-
-async fn reset(op: &mut Op) -> Result<(), OpError> {
-    quotas::reset(op, Service::Volume, PATH).await
-}
-
-async fn look(op: &mut Op) -> Result<(), OpError> {
-    quotas::look(op, Service::Volume, PATH, "quota_set").await
 }

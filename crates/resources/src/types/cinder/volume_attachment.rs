@@ -36,7 +36,8 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     attaching::attach_own(op, &place).await
 }
 
-/// An attachment cannot be changed: it is made anew, and its resource stays.
+/// Detaches and attaches again, because the service cannot change an attachment; the resource keeps its
+/// identity.
 async fn update(op: &mut Op) -> Result<(), OpError> {
     let (old, new) = (place(&op.context().previous_properties), place(&op.context().properties));
     if old == new {

@@ -42,7 +42,7 @@ pub(super) fn volume_type() -> ResourceType {
         )
 }
 
-/// A public type is everybody's already.
+/// Refuses a list of projects for a public type, which all projects can use.
 fn check(properties: &Members) -> Result<(), PropertyError> {
     let is_public = properties.get("is_public").is_some_and(|it| it.equals(&Value::Bool(true)));
     if is_public && !items(properties, "projects").is_empty() {
@@ -53,14 +53,14 @@ fn check(properties: &Members) -> Result<(), PropertyError> {
     Ok(())
 }
 
-/// Private types are listed only if they are asked for.
+/// Finds the type among public and private ones; the service lists private types only on request.
 fn marker(op: &Op) -> Option<Marker> {
     let mut marker = rest::marker(op)?;
     marker.list.request.query = vec![("is_public".into(), "None".into())];
     Some(marker)
 }
 
-/// The field is called otherwise when a type is made than when it is changed.
+/// Renames the field for visibility: create and update requests have different names for it.
 fn adjust_fields(_: &Op, operation: OperationKind, fields: &mut Map<String, Json>) {
     if operation == OperationKind::Create
         && let Some(is_public) = fields.remove("is_public")
@@ -116,7 +116,7 @@ async fn set_projects(op: &mut Op) -> Result<(), OpError> {
         let body = json!({ "addProjectAccess": { "project": &*project } });
         let call = post(Service::Volume, action.clone(), body).may_be_repeated();
         match op.call(&format!("admit {project}"), call).await {
-            // It has access already.
+            // The project has access already.
             Err(stop) if stop.is_conflict() => {}
             done => _ = done?,
         }

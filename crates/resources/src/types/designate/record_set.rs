@@ -1,9 +1,9 @@
 //! OS::Designate::RecordSet: all records of one name and type in a DNS zone.
 
-use super::common::settled;
-use crate::behaviour::OperationKind;
+use super::common::{omit_empty, settled};
 use crate::declare::*;
 use crate::rest::RestSpec;
+use crate::types::fragments::description_prop;
 
 pub(super) fn record_set() -> ResourceType {
     ResourceType::new("OS::Designate::RecordSet")
@@ -12,9 +12,7 @@ pub(super) fn record_set() -> ResourceType {
         .entity("recordsets")
         .since("8.0.0")
         .props([
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
-                .updatable()
-                .max_length(160),
+            description_prop().updatable().max_length(160),
             prop("name", Str, "Fully qualified domain name of the records, ending with a dot.")
                 .max_length(255),
             prop("records", List, "Values of the records, in the form that their type asks for.")
@@ -44,11 +42,6 @@ pub(super) fn record_set() -> ResourceType {
                 .mark_field("description")
                 .marks_then_renames()
                 .readiness(settled())
-                .adjust_fields(|_, operation, fields| {
-                    if operation == OperationKind::Update {
-                        // The service takes no empty values.
-                        fields.retain(|_, value| !value.is_null() && value != "");
-                    }
-                }),
+                .adjust_fields(omit_empty),
         )
 }

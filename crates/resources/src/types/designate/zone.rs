@@ -1,11 +1,11 @@
 //! OS::Designate::Zone: a DNS zone that the cloud's name servers answer for.
 
-use super::common::settled;
-use crate::behaviour::OperationKind;
+use super::common::{omit_empty, settled};
 use crate::declare::*;
 use crate::property_access::text;
 use crate::refusals::may_be_given;
 use crate::rest::{RestSpec, UpdateMethod};
+use crate::types::fragments::description_prop;
 
 pub(super) fn zone() -> ResourceType {
     ResourceType::new("OS::Designate::Zone")
@@ -15,9 +15,9 @@ pub(super) fn zone() -> ResourceType {
         .since("8.0.0")
         .props([
             prop("attributes", Map, "Key-value pairs that help the service choose a pool of name servers.").since("24.0.0"),
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.").updatable().max_length(160),
+            description_prop().updatable().max_length(160),
             prop("email", Str, "Address of the person responsible for the zone; needed for a primary one.").updatable(),
-            // The service knows them by the older name.
+            // The service only has the older name.
             prop("masters", List, "Addresses of the servers that a secondary zone is transferred from.")
                 .updatable()
                 .replaces("primaries")
@@ -38,12 +38,7 @@ pub(super) fn zone() -> ResourceType {
                 .mark_field("description")
                 .marks_then_renames()
                 .readiness(settled())
-                .adjust_fields(|_, operation, fields| {
-                    if operation == OperationKind::Update {
-                        // The service takes no empty values.
-                        fields.retain(|_, value| !value.is_null() && value != "");
-                    }
-                }),
+                .adjust_fields(omit_empty),
         )
 }
 

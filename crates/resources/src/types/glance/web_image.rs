@@ -142,7 +142,7 @@ fn check(properties: &Members) -> Result<(), PropertyError> {
     Ok(())
 }
 
-/// Further properties stand beside the usual ones.
+/// Puts the extra properties beside the other fields, where the service expects them.
 fn adjust_fields(op: &Op, operation: OperationKind, fields: &mut Map<String, Json>) {
     if operation == OperationKind::Create {
         fields.extend(extra(&op.context().properties));
@@ -179,7 +179,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     look(op).await
 }
 
-/// Has the image downloaded. That is refused for an image that has its content already, or gets it.
+/// Starts the download. The service refuses it for an image that has its content already or is downloading.
 async fn import(op: &mut Op) -> Result<(), OpError> {
     let location = op.nonempty_text("location").unwrap_or_default();
     let body = json!({ "method": { "name": "web-download", "uri": location } });
@@ -195,7 +195,7 @@ async fn import(op: &mut Op) -> Result<(), OpError> {
 
 async fn until_active(op: &mut Op) -> Result<Reply, OpError> {
     op.until(get(Service::Image, path(op)), |reply| match reply.text("/status") {
-        // It may have been taken out of use before an interruption.
+        // An interrupted attempt may have deactivated the image.
         Some("active" | "deactivated") => Progress::Ready,
         Some(status @ ("killed" | "deleted" | "pending_delete")) => {
             Progress::Failed(format!("Went to status {status} due to \"Unknown\""))
@@ -208,7 +208,7 @@ async fn until_active(op: &mut Op) -> Result<Reply, OpError> {
     .await
 }
 
-/// An image whose download failed is queued again, and says where it failed.
+/// Whether the download failed: the image is queued again, and lists the stores that failed.
 fn has_failed(reply: &Reply) -> bool {
     reply.text("/os_glance_failed_import").is_some_and(|stores| !stores.is_empty())
 }
@@ -266,7 +266,7 @@ async fn set_tags(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Fields that are changed with a patch; null takes a field away.
+/// The fields of a JSON patch; null removes a field.
 fn changed_fields(op: &Op) -> Map<String, Json> {
     const FIELDS: [&str; 8] = [
         "architecture",
@@ -331,7 +331,7 @@ async fn set_members(op: &mut Op) -> Result<(), OpError> {
     for member in new.iter().filter(|member| !old.contains(member)) {
         let call = post(Service::Image, all.clone(), json!({ "member": member })).may_be_repeated();
         match op.call(&format!("admit {member}"), call).await {
-            // It is a member already.
+            // The project is a member already.
             Err(stop) if stop.is_conflict() => {}
             done => _ = done?,
         }

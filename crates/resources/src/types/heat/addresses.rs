@@ -1,5 +1,5 @@
-//! Addresses under which those outside reach a resource: signed ones, those of services, and those of
-//! objects in the object store.
+//! URLs through which guests reach a resource: signed URLs, endpoints of services, and temporary URLs of
+//! objects.
 
 use super::stack_user::{self, Key, User};
 use crate::op::{Op, OpError};
@@ -10,13 +10,13 @@ use kiln_cloud::{Service, get, head, post};
 use ring::hmac;
 use serde_json::Value as Json;
 
-/// The last second that 32 bits can count: addresses of objects hold until then.
+/// The expiry of temporary URLs: the last second that 32 bits can count.
 const FOR_EVER: i64 = 0x7fff_ffff;
 
-/// The header that has the key with which addresses of an account's objects are signed.
+/// The header with the key that signs the temporary URLs of an account.
 const TEMP_KEY: &str = "x-account-meta-temp-url-key";
 
-/// Where a service is, for those outside: in the words of the catalogue.
+/// The public endpoint of a service, from the catalogue.
 pub(crate) async fn service(op: &mut Op, kind: &str) -> Result<String, OpError> {
     let reply = op.read(get(Service::Identity, "/auth/catalog").may_be_old()).await?;
     let region = op.stack().guests.region.clone();
@@ -39,7 +39,8 @@ pub(crate) async fn service(op: &mut Op, kind: &str) -> Result<String, OpError> 
 
 // --- the CloudFormation API ---
 
-/// Where servers read their metadata: the CloudFormation API, with its version and a slash at the end.
+/// The URL of the CloudFormation API, where servers read their metadata, with its version and a slash at the
+/// end.
 pub(crate) async fn metadata(op: &mut Op) -> Result<String, OpError> {
     let url = match op.stack().guests.metadata_url.clone() {
         Some(url) => url.trim_end_matches('/').to_owned(),
@@ -48,7 +49,7 @@ pub(crate) async fn metadata(op: &mut Op) -> Result<String, OpError> {
     Ok(if url.ends_with("/v1") { format!("{url}/") } else { format!("{url}/v1/") })
 }
 
-/// Where servers report to: the CloudWatch API, with its version and a slash at the end.
+/// The URL of the CloudWatch API, to which servers report, with its version and a slash at the end.
 pub(crate) async fn watch(op: &mut Op) -> Result<String, OpError> {
     let url = match op.stack().guests.watch_url.clone() {
         Some(url) => url.trim_end_matches('/').to_owned(),
@@ -57,12 +58,12 @@ pub(crate) async fn watch(op: &mut Op) -> Result<String, OpError> {
     Ok(if url.ends_with("/v1") { format!("{url}/") } else { format!("{url}/v1/") })
 }
 
-/// What is done at a signed address.
+/// The purpose of a signed URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signed {
-    /// A wait condition is told of, by PUT.
+    /// A signal to a wait condition handle, with PUT.
     WaitCondition,
-    /// A resource is signalled, by POST.
+    /// A signal to any other resource, with POST.
     Signal,
 }
 
@@ -83,10 +84,10 @@ impl Signed {
     }
 }
 
-/// An address at which the user signals the resource without a token.
+/// A signed URL for signals to the resource without a token.
 ///
-/// It does not say when it was signed: identity services take that for a moment after which the address
-/// is good for nothing, and a wait condition may wait for hours.
+/// It has no timestamp: Keystone rejects signatures some minutes after their timestamp, and a wait condition
+/// may wait for hours.
 pub(crate) async fn signed(op: &mut Op, kind: Signed, user: &User) -> Result<String, OpError> {
     let key = stack_user::key(op, user).await?;
     let base = match op.stack().guests.waitcondition_url.clone() {
@@ -126,7 +127,7 @@ fn joined(query: &[(&str, &str)]) -> String {
 
 // --- the native API ---
 
-/// The address at which a user of the stack signals the resource with a token.
+/// The URL for signals to the resource with a token of a stack user.
 pub(crate) async fn native(op: &mut Op, user: &User) -> Result<String, OpError> {
     let url = service(op, "orchestration").await?;
     let place = op.stack();
@@ -137,7 +138,7 @@ pub(crate) async fn native(op: &mut Op, user: &User) -> Result<String, OpError> 
 
 // --- the object store ---
 
-/// An address at which an object can be read or written without a token, whatever the method.
+/// A temporary URL for one method on an object.
 pub(crate) async fn object(
     op: &mut Op,
     method: &str,
@@ -159,7 +160,7 @@ pub(crate) async fn object(
     };
     let root = root.trim_end_matches('/');
     let path = format!("{root}/{}/{}", wire::segment(container), wire::segment(object));
-    // The store signs what it sees when escapes are resolved.
+    // The object store computes the signature from the unescaped path.
     let text = format!("{method}\n{FOR_EVER}\n{root}/{container}/{object}");
     let key = hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes());
     let signed = hmac::sign(&key, text.as_bytes());
@@ -167,7 +168,8 @@ pub(crate) async fn object(
     Ok(format!("{scheme}://{host}{path}?temp_url_sig={signed}&temp_url_expires={FOR_EVER}"))
 }
 
-/// Gives the account a key. Another resource may do so at the same time: the one that stays is read again.
+/// Sets the key of the account. Another resource may do so at the same time, so the key is read again
+/// afterwards.
 async fn new_key(op: &mut Op) -> Result<String, OpError> {
     let drawn: String = op.random(32).await?.iter().map(|byte| format!("{byte:02x}")).collect();
     let call = post(Service::ObjectStore, "", Json::Null).empty().header(TEMP_KEY, drawn.as_str());

@@ -5,7 +5,7 @@ use crate::behaviour::{Group, Stage};
 use crate::declare::*;
 use crate::groups::{Dialect, Pace, attributes, scaled};
 use crate::op::OpError;
-use crate::property_access::{count, given, seconds, section};
+use crate::property_access::{count, section};
 use crate::scaling;
 
 pub(super) fn auto_scaling_group() -> ResourceType {
@@ -23,11 +23,7 @@ pub(super) fn auto_scaling_group() -> ResourceType {
             prop("rolling_updates", Map, "How members are updated in batches when their definition changes.")
                 .updatable()
                 .default(map([("max_batch_size", 1), ("min_in_service", 0), ("pause_time", 0)]))
-                .members([
-                    prop("max_batch_size", Int, "Largest number of members that are updated at the same time.").default(1).min(1),
-                    prop("min_in_service", Int, "Number of members that must stay in service while others are being updated.").default(0).min(0),
-                    prop("pause_time", Num, "Seconds between two batches of updates.").default(0).min(0),
-                ]),
+                .members(Pace::props()),
         ])
         .attrs([
             attr("current_size", Int, "Number of members that have not failed.").since("2015.1"),
@@ -43,11 +39,7 @@ pub(super) fn auto_scaling_group() -> ResourceType {
 
 fn next_stage(group: &mut Group<'_>) -> Result<Stage, OpError> {
     let properties = group.properties;
-    let pace = section(properties, "rolling_updates").map(|policy| Pace {
-        batch: count(policy, "max_batch_size").unwrap_or(1),
-        min_in_service: count(policy, "min_in_service").unwrap_or(0),
-        pause: given(policy, "pause_time").map(seconds).unwrap_or_default(),
-    });
+    let pace = section(properties, "rolling_updates").map(Pace::of);
     let bounds = scaling::bounds(properties);
     let goal = scaled::Goal {
         definition: properties.get("resource").cloned().unwrap_or_default(),

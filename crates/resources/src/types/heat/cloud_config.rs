@@ -1,9 +1,10 @@
 //! OS::Heat::CloudConfig: a cloud-init configuration written as a map instead of text.
 
 use super::stored_config::{self, UNGROUPED};
-use super::yaml;
 use crate::declare::*;
 use crate::op::{Op, OpError};
+use kiln_template::print::Keys;
+use kiln_template::yaml::{self, Emitter};
 
 pub(super) fn cloud_config() -> ResourceType {
     ResourceType::new("OS::Heat::CloudConfig")
@@ -28,7 +29,8 @@ pub(super) fn cloud_config() -> ResourceType {
 
 async fn create(op: &mut Op) -> Result<(), OpError> {
     let written = op.prop("cloud_config");
-    let text = format!("#cloud-config\n{}", yaml::document(&written.exposed()));
+    let document = yaml::write(&written.exposed(), Emitter::LibYaml, Keys::Sorted);
+    let text = format!("#cloud-config\n{}", document);
     let config = stored_config::text(text, written.has_secret());
     stored_config::store(op, UNGROUPED.into(), config).await
 }

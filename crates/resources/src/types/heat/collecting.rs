@@ -1,11 +1,11 @@
-//! How a server gets its metadata: what the agent on it is told, and where it looks.
+//! How a server gets its metadata: the configuration of `os-collect-config`, and the place from which it reads.
 //!
-//! What a template says of a server's metadata is the template's; who reads it, and how, is kept beside it
-//! and put together when it is read. So no change of the one loses the other.
+//! The metadata from the template and the configuration of the agent are stored separately and merged at each
+//! read, so a change of one does not overwrite the other.
 
 use super::{addresses, credentials, mailbox, stack_user};
 use crate::behaviour::View;
-use crate::declare::{Members, Value, map};
+use crate::declare::{self, Members, Prop, Str, SupportStatus, Value, map, prop};
 use crate::op::{Op, OpError};
 use crate::property_access::{section, text};
 use crate::{random, wire};
@@ -13,35 +13,35 @@ use kiln_cloud::{Credential, Service, delete, post, put};
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 
-/// Where a server keeps what its agent is told.
+/// The entry of the resource's data with the configuration of the agent.
 const COLLECT: &str = "collect";
 
-/// Where a server keeps where its metadata is put for it.
+/// The entry of the resource's data with the place to which the metadata is delivered.
 const DELIVERY: &str = "delivery";
 
-/// Where a server keeps where its metadata was put before an update.
+/// The entry of the resource's data with the place of delivery before an update.
 const FORMER: &str = "former_delivery";
 
-/// What the agent's configuration is called in the metadata.
+/// The key of the agent's configuration in the metadata.
 const SECTION: &str = "os-collect-config";
 
-/// What a server has to apply is called in the metadata.
+/// The key of the deployments in the metadata.
 const DEPLOYMENTS: &str = "deployments";
 
-/// So many seconds a message waits for the server.
+/// The lifetime of a message for the server, in seconds.
 const MESSAGE_LASTS: u32 = 3600;
 
-/// Where metadata is put for servers that do not ask for it.
+/// The place to which metadata is delivered for servers that do not poll the API.
 #[derive(Clone, Debug)]
 pub(crate) enum Delivery {
-    /// Into an object.
+    /// An object: its container and name.
     Object(String, String),
-    /// Into a queue, in the name of the server's user.
+    /// A queue, with the credential of the server's stack user.
     Queue(String, Box<Credential>),
 }
 
 impl Delivery {
-    /// Where a server says that its metadata is put.
+    /// The place of delivery in a server's data; `None` for servers that poll the API.
     pub(crate) fn of(data: &Members) -> Option<Delivery> {
         Delivery::under(data, DELIVERY)
     }
@@ -57,7 +57,7 @@ impl Delivery {
         Some(Delivery::Queue(part("queue")?, Box::new(by)))
     }
 
-    /// Puts metadata there.
+    /// Delivers metadata.
     pub(crate) async fn deliver(
         &self,
         op: &mut Op,
@@ -86,7 +86,7 @@ impl Delivery {
                 let path = format!("/{}", wire::segment(container));
                 let call = delete(Service::ObjectStore, path);
                 match op.remove("remove metadata container", call).await {
-                    // Others have something in it.
+                    // The container still has objects of other resources.
                     Err(stop) if stop.is_conflict() => Ok(()),
                     removed => removed,
                 }
@@ -100,7 +100,31 @@ impl Delivery {
     }
 }
 
-/// Prepares the way on which a server gets its metadata; `kinds` are what else its agent reads.
+/// The properties that choose how a server gets its metadata.
+pub(crate) fn transport_props() -> [Prop; 2] {
+    [
+        prop(
+            "deployment_swift_data",
+            declare::Map,
+            "Where the server's metadata are put for the transport `POLL_TEMP_URL`.",
+        )
+        .updatable()
+        .default_empty()
+        .since("9.0.0")
+        .members([
+            prop("container", Str, "Name of the container for the metadata; the server's own name if omitted.")
+                .min_length(1),
+            prop("object", Str, "Name of the object for the metadata; a random one if omitted.")
+                .min_length(1),
+        ]),
+        prop("software_config_transport", Str, "How the server gets its deployments: by polling one of the APIs or an object, or by messages.")
+            .updatable()
+            .default("POLL_SERVER_CFN")
+            .one_of(["POLL_SERVER_CFN", "POLL_SERVER_HEAT", "POLL_TEMP_URL", "ZAQAR_MESSAGE"]),
+    ]
+}
+
+/// Prepares the transport of a server's metadata. `kinds` are further collectors of the agent.
 pub(crate) async fn prepare(op: &mut Op, kinds: &[&str]) -> Result<(), OpError> {
     if !stack_user::are_there(op) {
         return Ok(());
@@ -116,7 +140,7 @@ pub(crate) async fn prepare(op: &mut Op, kinds: &[&str]) -> Result<(), OpError> 
     let former = section(&op.context().data, COLLECT).cloned().unwrap_or_default();
     let collectors = kinds.iter().copied().chain([collector, "local"]);
     let mut told = Map::new();
-    // An agent that was told something else drops it if it is told so.
+    // The agent removes a setting of the former transport if its new value is null.
     for (name, value) in former.iter().filter(|(name, _)| &***name != "collectors") {
         let nulls =
             value.as_map().into_iter().flatten().map(|(name, _)| (name.to_string(), Json::Null));
@@ -156,7 +180,7 @@ async fn by_heat(op: &mut Op) -> Result<Json, OpError> {
 }
 
 async fn by_object(op: &mut Op) -> Result<Json, OpError> {
-    let chosen = section(&op.context().properties, "deployment_swift_data").cloned();
+    let chosen = op.section("deployment_swift_data").cloned();
     let chosen = chosen.unwrap_or_default();
     let own = op.context().physical_name.to_string();
     let container = text(&chosen, "container").map_or(own, str::to_owned);
@@ -189,7 +213,7 @@ async fn by_queue(op: &mut Op) -> Result<Json, OpError> {
     }))
 }
 
-/// Changes the way on which a server gets its metadata, if an update says so.
+/// Changes the transport of a server's metadata if an update does.
 pub(crate) async fn change(op: &mut Op, kinds: &[&str]) -> Result<(), OpError> {
     let is_other = op.changes("software_config_transport") || op.changes("deployment_swift_data");
     if is_other {
@@ -207,14 +231,14 @@ pub(crate) async fn change(op: &mut Op, kinds: &[&str]) -> Result<(), OpError> {
     deliver(op, "deliver").await
 }
 
-/// Puts the metadata where the server finds it, if it is put anywhere.
+/// Delivers the metadata, unless the server polls the API.
 pub(crate) async fn deliver(op: &mut Op, step: &str) -> Result<(), OpError> {
     let Some(delivery) = Delivery::of(&op.context().data) else { return Ok(()) };
     let metadata = wire::json(&whole(&op.context().metadata, &op.context().data));
     delivery.deliver(op, step, &metadata).await
 }
 
-/// Removes what was made for a server so that it gets its metadata.
+/// Deletes the objects and users that the transport of a server's metadata needed.
 pub(crate) async fn remove(op: &mut Op) -> Result<(), OpError> {
     for name in [FORMER, DELIVERY] {
         if let Some(delivery) = Delivery::under(&op.context().data, name) {
@@ -225,12 +249,12 @@ pub(crate) async fn remove(op: &mut Op) -> Result<(), OpError> {
     stack_user::remove_beside(op).await
 }
 
-/// The metadata of a server as those who read it see it.
+/// The metadata of a server, complete.
 pub(crate) fn metadata(view: &View<'_>) -> Value {
     whole(view.metadata, view.data)
 }
 
-/// What the template says, what the agent is told, and room for what is to be applied.
+/// Merges the metadata from the template with the agent's configuration and an empty list of deployments.
 pub(crate) fn whole(written: &Value, data: &Members) -> Value {
     let Some(collect) = section(data, COLLECT) else { return written.clone() };
     let mut all = written.as_map().cloned().unwrap_or_default();
@@ -243,7 +267,7 @@ pub(crate) fn whole(written: &Value, data: &Members) -> Value {
     Value::Map(Arc::new(all))
 }
 
-/// What the agent on a server is told.
+/// The configuration of the agent, as the attribute `os_collect_config`.
 pub(crate) fn told(view: &View<'_>) -> Value {
     let all = whole(view.metadata, view.data);
     let section = all.as_map().and_then(|it| it.get(SECTION)).cloned();

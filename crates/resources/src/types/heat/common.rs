@@ -1,4 +1,4 @@
-//! What software configurations and deployments have in common.
+//! The common parts of software configurations and deployments.
 
 use super::deployment;
 use super::signal_transport::SignalTransport;
@@ -10,7 +10,7 @@ use crate::property_access::section;
 
 const VALUE_TYPES: [&str; 5] = ["String", "Number", "CommaDelimitedList", "Json", "Boolean"];
 
-/// What every configuration has beside its content: inputs, outputs, and options for its tool.
+/// Declares what every configuration has besides its content: inputs, outputs, and options for its tool.
 pub(super) fn any_config(kind: ResourceType) -> ResourceType {
     kind.service(Service::Orchestration).entity("software_configs").props([
         prop("inputs", List, "Values that the configuration needs when it is deployed.").each(
@@ -57,7 +57,7 @@ pub(super) fn any_config(kind: ResourceType) -> ResourceType {
     ])
 }
 
-/// A configuration applied to one server; its outputs are its attributes.
+/// Declares a deployment: a configuration for one server, whose outputs are attributes.
 pub(super) fn a_deployment(kind: ResourceType) -> ResourceType {
     kind.service(Service::Orchestration)
         .entity("software_deployments")
@@ -83,7 +83,7 @@ pub(super) fn a_deployment(kind: ResourceType) -> ResourceType {
         .with(deployment::doing)
 }
 
-/// A configuration applied to several servers, in batches if so wished.
+/// Declares a group of deployments: a configuration for several servers, in batches if the policy has them.
 pub(super) fn deployment_group(kind: ResourceType) -> ResourceType {
     kind.nested()
         .any_attribute()
@@ -131,7 +131,7 @@ pub(super) fn deployment_group(kind: ResourceType) -> ResourceType {
         .attributes(attributes::deployments)
 }
 
-/// What the stack of a group of deployments should be next: a deployment for each server.
+/// Computes the next template of a group of deployments, which has a deployment for each server.
 pub(super) fn deployments(group: &mut Group<'_>, kind: &'static str) -> Result<Stage, OpError> {
     let empty = Members::new();
     let servers = section(group.properties, "servers").unwrap_or(&empty);
@@ -159,7 +159,7 @@ pub(super) fn deployments(group: &mut Group<'_>, kind: &'static str) -> Result<S
     )
 }
 
-/// How the inputs of a structured configuration are filled in.
+/// Declares the properties that say how inputs are replaced in a structured configuration.
 pub(super) fn structured(kind: ResourceType) -> ResourceType {
     kind.props([
         prop(

@@ -1,10 +1,10 @@
-//! What somebody has to know to act as the user of a resource.
+//! The credentials of a resource's stack user, for tools on servers.
 
 use super::stack_user::{self, User};
 use crate::op::{Op, OpError};
 use serde_json::{Value as Json, json};
 
-/// What somebody has to know to act as a user, by the names that tools on servers know.
+/// The credentials of a stack user, under the names that tools on servers expect.
 pub(crate) async fn of(op: &mut Op, user: &User) -> Result<Json, OpError> {
     let domain = stack_user::domain(op).await?;
     let outside = &op.stack().guests;

@@ -1,14 +1,14 @@
 //! OS::Heat::CWLiteAlarm: an alarm in CloudWatch terms that the service itself keeps.
 //!
-//! The rule is kept through the orchestration service under an id that was drawn and is durable before,
-//! so that writing it twice does no harm. Guests know it by a name that does not change when it is
-//! replaced, and that can be told before it is made.
+//! The orchestration service stores the rule under an id that is durable before the first write, so a write can
+//! be repeated. Guests use a name that is known before the resource is created and stays the same after a
+//! replacement.
 
 use crate::behaviour::{OperationKind, View};
 use crate::declare::*;
 use crate::op::{Op, OpError};
 use crate::property_access::{items, open};
-use crate::types::aws_cloudwatch::{COMPARISONS, STATISTICS, UNITS};
+use crate::types::aws_cloudwatch::{STATISTICS, any_alarm};
 use crate::{random, wire};
 use kiln_cloud::{delete, get, put};
 use serde_json::{Map as Fields, Value as Json, json};
@@ -24,23 +24,20 @@ pub(super) fn cw_lite_alarm() -> ResourceType {
             "Use OS::Aodh::GnocchiAggregationByResourcesAlarm where there is an alarming service.",
         )
         .still_supported()
-        // Servers report to the alarms that decide how many of them there are.
+        // A server may refer to the alarm that scales its own group; without an early reference that would be a
+        // cycle.
         .reference_known_early()
+        .with(any_alarm)
         .props([
             prop("AlarmActions", List, "References to resources that are signalled when the alarm fires, usually scaling policies.").updatable(),
-            prop("AlarmDescription", Str, "Free text that describes the alarm.").updatable(),
-            prop("ComparisonOperator", Str, "How the statistic is compared with the threshold.").required().updatable().one_of(COMPARISONS),
             prop("Dimensions", List, "Dimension names and values that reported data must have to be counted."),
-            prop("EvaluationPeriods", Str, "Number of periods in a row in which the comparison must hold before the alarm fires.").required().updatable(),
             prop("InsufficientDataActions", List, "References to resources that are signalled when no data have been reported.").updatable(),
             prop("MetricName", Str, "Name of the metric that servers report, such as with `cfn-push-stats`.").required(),
             prop("Namespace", Str, "CloudWatch namespace of the metric."),
             prop("OKActions", List, "References to resources that are signalled when the alarm is back to normal.").updatable(),
             prop("Period", Str, "Seconds over which reported data are combined into one statistic.").required().updatable(),
             prop("Statistic", Str, "What is computed from the data of a period.").required().updatable().one_of(STATISTICS),
-            prop("Threshold", Str, "Number that the statistic is compared with.").required().updatable(),
-            prop("Units", Str, "Unit of the metric, which has no effect here.").updatable().one_of(UNITS),
-        ])
+            ])
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(keep(op)))
         .deletes(|op| Box::pin(remove(op)))
@@ -50,7 +47,7 @@ pub(super) fn cw_lite_alarm() -> ResourceType {
         .reference(|view: &View<'_>| name(view.physical_name).into())
 }
 
-/// What the alarm is called: `<stack>-<resource>`, without the end that tells it from its replacement.
+/// The name of the alarm: `<stack>-<resource>`, without the random suffix of the physical name.
 fn name(physical_name: &str) -> &str {
     physical_name.rsplit_once('-').map_or(physical_name, |(name, _)| name)
 }

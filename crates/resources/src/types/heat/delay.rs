@@ -3,7 +3,7 @@
 use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::{Op, OpError};
-use crate::property_access::{items, number};
+use crate::property_access::number;
 use crate::random;
 use std::time::Duration;
 
@@ -37,11 +37,12 @@ pub(super) fn delay() -> ResourceType {
         .on(OperationKind::Resume, |op| Box::pin(pause(op, "RESUME")))
 }
 
-/// Waits, if it is to wait on that action.
+/// Waits, if the property `actions` contains the action.
 ///
-/// The end of the wait is in the journal: it stays the same whatever is drawn after an interruption.
+/// The end of the wait is in the journal, so it stays the same although the random part is drawn again after an
+/// interruption.
 async fn pause(op: &mut Op, action: &str) -> Result<(), OpError> {
-    let actions = items(&op.context().properties, "actions");
+    let actions = op.items("actions");
     if !actions.iter().any(|item| item.as_text().is_some_and(|item| &**item == action)) {
         return Ok(());
     }

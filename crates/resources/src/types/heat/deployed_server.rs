@@ -17,22 +17,29 @@ pub(super) fn deployed_server() -> ResourceType {
         .name_limit(53)
         .snapshot_on_delete()
         .suspendable()
+        .props(collecting::transport_props())
         .props([
-            prop("deployment_swift_data", Map, "Where the server's metadata are put for the transport `POLL_TEMP_URL`.")
+            prop("metadata", Map, "Keys and values that are kept with the server.")
                 .updatable()
-                .default_empty()
-                .since("9.0.0")
-                .members([prop("container", Str, "Name of the container for the metadata; the server's own name if omitted.").min_length(1), prop("object", Str, "Name of the object for the metadata; a random one if omitted.").min_length(1)]),
-            prop("metadata", Map, "Keys and values that are kept with the server.").updatable().since("8.0.0").deprecated("9.0.0"),
-            prop("name", Str, "Name of the server; made from the stack and resource names if omitted.").updatable(),
-            prop("software_config_transport", Str, "How the server gets its deployments: by polling one of the APIs or an object, or by messages.").updatable().default("POLL_SERVER_CFN").one_of([
-                "POLL_SERVER_CFN",
-                "POLL_SERVER_HEAT",
-                "POLL_TEMP_URL",
-                "ZAQAR_MESSAGE",
-            ]),
+                .since("8.0.0")
+                .deprecated("9.0.0"),
+            prop(
+                "name",
+                Str,
+                "Name of the server; made from the stack and resource names if omitted.",
+            )
+            .updatable(),
         ])
-        .attrs([attr("name", Str, "Name of the server."), attr("os_collect_config", Map, "Settings with which `os-collect-config` on the server fetches its metadata.").uncached().since("9.0.0")])
+        .attrs([
+            attr("name", Str, "Name of the server."),
+            attr(
+                "os_collect_config",
+                Map,
+                "Settings with which `os-collect-config` on the server fetches its metadata.",
+            )
+            .uncached()
+            .since("9.0.0"),
+        ])
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(collecting::change(op, &[])))
         .deletes(|op| Box::pin(remove(op)))
@@ -40,7 +47,7 @@ pub(super) fn deployed_server() -> ResourceType {
         .attributes(attribute)
 }
 
-/// There is nothing to make but the way on which the machine gets its metadata.
+/// Prepares the transport of the metadata; the machine itself exists already.
 async fn create(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         let id = random::uuid(op).await?.to_string();

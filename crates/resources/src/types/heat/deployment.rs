@@ -1,9 +1,9 @@
-//! What deployments do: hand a configuration to a server, and wait until the server says how it went.
+//! Deployments: a configuration is given to a server, and the resource waits for the server's signal.
 //!
-//! Every time, a new configuration is derived from the one in the template: with values for its inputs, and
-//! with what the server has to know to answer. It is kept under an id that was drawn and is durable before;
-//! that the server has to apply it is kept in a deployment, whose id is the resource's. What the server says
-//! is a signal, kept by the resource before anybody hears of it.
+//! Each time a new configuration is derived from the one in the template, with values for its inputs and with
+//! the address for the signal. It is stored under an id that is durable before the first write. A deployment,
+//! whose id is that of the resource, assigns it to the server. The server's signal is recorded in the
+//! resource's data before the operation continues.
 
 use super::derive::{self, Source};
 use super::mailbox::{self, Mailbox};
@@ -20,21 +20,21 @@ use kiln_template::functions::{Fault, step_into_attribute};
 use serde_json::{Value as Json, json};
 use std::time::Duration;
 
-/// The id of the configuration that is being deployed.
+/// The entry of the resource's data with the id of the configuration that is being deployed.
 const NEXT: &str = "next";
-/// The id of the configuration whose outcome is kept.
+/// The entry of the resource's data with the id of the configuration that the recorded outcome belongs to.
 const ASKED: &str = "asked";
-/// The ids of all configurations that were derived and may be there yet.
+/// The entry of the resource's data with the ids of all derived configurations that may still exist.
 const CONFIGS: &str = "configs";
-/// The values of the inputs that need another deployment when they change.
+/// The entry of the resource's data with the inputs whose change replaces the deployment (`replace_on_change`).
 const FIXED: &str = "fixed";
 
 const IN_PROGRESS: &str = "IN_PROGRESS";
 
-/// How long to wait for a signal before it is looked whether somebody changed the deployment by hand.
+/// The pause between two reads of the deployment: a user can set its status through the API.
 const LOOK: Duration = Duration::from_secs(15);
 
-/// A type whose resources are deployments.
+/// Sets the handlers of a deployment.
 pub(super) fn doing(kind: ResourceType) -> ResourceType {
     kind.creates(|op| Box::pin(deploy(op, "CREATE")))
         .updates(|op| Box::pin(deploy(op, "UPDATE")))
@@ -46,11 +46,11 @@ pub(super) fn doing(kind: ResourceType) -> ResourceType {
         .on_signal(outcome::on_signal)
 }
 
-/// Hands the configuration to the server, if it is for this action, and waits for the answer.
+/// Deploys the configuration if it is for this action, and waits for the signal.
 async fn deploy(op: &mut Op, action: &str) -> Result<(), OpError> {
     let source = source(op).await?;
     if !is_for(op, &source, action) {
-        // Nothing is asked now: what was said of it is no answer to anything later.
+        // Nothing is deployed now, so an early signal must not count for a later deployment.
         if op.data(EARLY).is_some() {
             op.set_data(EARLY, Value::Null);
         }
@@ -64,12 +64,12 @@ async fn deploy(op: &mut Op, action: &str) -> Result<(), OpError> {
     if matches!(&result, Err(OpError::Failed(failure)) if &*failure.class != outcome::FAILED) {
         return result;
     }
-    // What went wrong first says more.
+    // The first error is reported; it is the cause.
     let forgotten = forget_former(op).await;
     result.and(forgotten)
 }
 
-/// Whether anybody on the server looks for what is deployed on it.
+/// Checks that the user data of the server has the format for software deployments.
 async fn check_server(op: &mut Op) -> Result<(), OpError> {
     let Some(server) = op.nonempty_text("server").map(str::to_owned) else { return Ok(()) };
     let Some(sibling) = op.sibling(&server).await? else { return Ok(()) };
@@ -95,7 +95,7 @@ async fn hand_over(op: &mut Op, source: &Source, action: &str) -> Result<(), OpE
     let body = json!({ "software_config": derived, "hidden": source.hidden });
     op.call("config", put(Service::Orchestration, format!("/software_configs/{id}"), body)).await?;
     let waits = transport != SignalTransport::NoSignal;
-    // Whoever sees the id can be sure to be heard.
+    // A signal that arrives after the id is set is recorded.
     if op.id().is_none() {
         let own = random::uuid(op).await?.to_string();
         op.set_id(own);
@@ -122,10 +122,10 @@ async fn hand_over(op: &mut Op, source: &Source, action: &str) -> Result<(), OpE
     if waits { wait(op).await } else { Ok(()) }
 }
 
-/// The id of the configuration that this operation derives. One that an earlier operation did not get
-/// done with is not used again.
+/// The id of the configuration that this operation derives. The id of an unfinished earlier operation is not
+/// used again.
 async fn next(op: &mut Op) -> Result<String, OpError> {
-    // It is drawn before anything is done.
+    // The id is drawn before the first step.
     let is_resumed = !op.context().journal.is_empty();
     if let Some(id) = text(&op.context().data, NEXT).filter(|_| is_resumed) {
         return Ok(id.to_owned());
@@ -138,7 +138,7 @@ async fn next(op: &mut Op) -> Result<String, OpError> {
     Ok(id)
 }
 
-/// Listens to what the server says of this configuration from now on; what it said before is forgotten.
+/// Accepts signals for this configuration from now on, and discards earlier ones.
 fn ask(op: &mut Op, id: &str, source: &Source, waits: bool) {
     if text(&op.context().data, ASKED) == Some(id) {
         return;
@@ -155,7 +155,7 @@ fn path(op: &Op) -> String {
     format!("/software_deployments/{}", op.id().map_or("", |id| id))
 }
 
-/// Waits until the server has said how it went, and writes that down.
+/// Waits for the signal of the server, and records the outcome.
 async fn wait(op: &mut Op) -> Result<(), OpError> {
     let own = op.id().cloned().unwrap_or_default();
     let mailbox = Mailbox::of(&op.context().data);
@@ -198,14 +198,14 @@ async fn wait(op: &mut Op) -> Result<(), OpError> {
     if told.is_well { Ok(()) } else { Err(told.failure()) }
 }
 
-/// What the server left for us.
+/// Reads the signal from the mailbox.
 async fn in_mailbox(op: &mut Op, mailbox: &Mailbox) -> Result<Option<outcome::Told>, OpError> {
     let letters = mailbox.letters(op).await?;
     let declared = items(&op.context().data, DECLARED).to_vec();
     Ok(letters.first().map(|letter| outcome::told(&declared, &wire::value(letter))))
 }
 
-/// What somebody wrote into the deployment itself.
+/// Reads an outcome that a user set in the deployment through the API.
 async fn by_hand(op: &mut Op) -> Result<Option<outcome::Told>, OpError> {
     let reply = op.read(get(Service::Orchestration, path(op))).await?;
     let row = &reply.body["software_deployment"];
@@ -219,7 +219,7 @@ async fn by_hand(op: &mut Op) -> Result<Option<outcome::Told>, OpError> {
     Ok(Some(outcome::Told { is_well, reason, outputs, code: None }))
 }
 
-/// Removes the configurations that were derived before the last one, and where answers to them were left.
+/// Deletes the configurations that were derived before the last one, and their mailboxes.
 async fn forget_former(op: &mut Op) -> Result<(), OpError> {
     let last = text(&op.context().data, ASKED).unwrap_or_default().to_owned();
     let all = items(&op.context().data, CONFIGS).to_vec();
@@ -237,9 +237,9 @@ async fn forget(op: &mut Op, id: &str) -> Result<(), OpError> {
     op.remove(&format!("forget {id}"), call).await
 }
 
-/// Has the server undo the configuration, if it is for that, and removes all that was made for it.
+/// Deploys the configuration for `DELETE` if it has that action, and deletes all objects of the deployment.
 async fn remove(op: &mut Op) -> Result<(), OpError> {
-    // What was never handed over is not undone.
+    // A configuration that was never deployed is not undone.
     if op.data(ASKED).is_some() && is_server_there(op).await? {
         deploy(op, "DELETE").await?;
     }
@@ -259,10 +259,10 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Whether there is anybody who could undo it: only asked if that is wanted.
+/// Whether the server still exists. It is only read if the configuration has the action `DELETE`.
 async fn is_server_there(op: &mut Op) -> Result<bool, OpError> {
     let is_asked = |action: &Value| open(action).as_text().is_some_and(|it| &**it == "DELETE");
-    let is_listed = items(&op.context().properties, "actions").iter().any(is_asked);
+    let is_listed = op.items("actions").iter().any(is_asked);
     let is_component = op.data("component").is_some();
     let Some(server) = op.nonempty_text("server").filter(|_| is_listed || is_component) else {
         return Ok(false);
@@ -293,11 +293,11 @@ fn is_for(op: &Op, source: &Source, action: &str) -> bool {
         let mut actions = parts.flat_map(|part| part["actions"].as_array().into_iter().flatten());
         return actions.any(|it| it == action);
     }
-    let actions = items(&op.context().properties, "actions");
+    let actions = op.items("actions");
     actions.iter().any(|it| open(it).as_text().is_some_and(|it| &**it == action))
 }
 
-/// Hands all that a server has to apply to it, if it is one that does not ask for it.
+/// Delivers all deployments of the server, unless the server polls the API.
 async fn push(op: &mut Op) -> Result<(), OpError> {
     let Some(server) = op.nonempty_text("server").map(str::to_owned) else { return Ok(()) };
     let Some(sibling) = op.sibling(&server).await? else { return Ok(()) };
@@ -313,12 +313,13 @@ async fn push(op: &mut Op) -> Result<(), OpError> {
         metadata["deployments"] = all.clone();
         delivery.deliver(op, &format!("deliver {round}"), &metadata).await?;
         round += 1;
-        // Another deployment may have written less in the meantime: whoever wrote last looks again.
+        // Another deployment may have written an older list in the meantime, so the list is read again after
+        // each write.
         sent = Some(all);
     }
 }
 
-/// What the server said, under the names of the outputs.
+/// Reads an attribute: an output of the server.
 fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value>, Fault> {
     let outputs = section(view.data, OUTPUTS);
     let told = outputs.and_then(|outputs| outputs.get(name));

@@ -1,9 +1,8 @@
-//! The configuration that a server gets, made of the one in the template: inputs with values, and what the
-//! server has to know of the deployment.
+//! The configuration for a server, derived from the one in the template: its inputs have values, and further
+//! inputs describe the deployment.
 
 use crate::declare::Value;
 use crate::op::{Op, OpError};
-use crate::property_access::section;
 use crate::wire;
 use kiln_template::print;
 use serde_json::{Map, Value as Json, json};
@@ -11,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 /// The group of configurations with a part for each action.
 pub(super) const COMPONENT: &str = "component";
 
-/// Structures that are deeper than this are left as they are.
+/// The depth to which inputs are replaced in structures.
 const DEEPEST: usize = 100;
 
 /// A configuration in the template.
@@ -23,15 +22,15 @@ pub(super) struct Source {
     pub(super) inputs: Vec<Json>,
     pub(super) outputs: Json,
     pub(super) options: Json,
-    /// The names of the parts that are not to be shown.
+    /// The names of the fields with hidden values.
     pub(super) hidden: Vec<String>,
 }
 
-/// An input that tells the server something of its deployment: name, value, and what it is.
+/// An input that describes the deployment: name, value and description.
 pub(super) type Told = (&'static str, String, &'static str);
 
 impl Source {
-    /// A configuration as the service tells of it.
+    /// Reads a configuration from the service's reply.
     pub(super) fn read(told: &Json) -> Source {
         let config = &told["software_config"];
         let text = |json: &Json| json.as_str().map(str::to_owned);
@@ -47,9 +46,9 @@ impl Source {
     }
 }
 
-/// The values that the template gives to inputs.
+/// The values of inputs in the template.
 fn given(op: &Op) -> Map<String, Json> {
-    let values = section(&op.context().properties, "input_values");
+    let values = op.section("input_values");
     values
         .into_iter()
         .flatten()
@@ -57,7 +56,7 @@ fn given(op: &Op) -> Map<String, Json> {
         .collect()
 }
 
-/// The values of the inputs that need another deployment when they change; nothing if there are none.
+/// The values of the inputs whose change replaces the deployment; `None` if there are none.
 pub(super) fn fixed(op: &Op, source: &Source) -> Option<Value> {
     let values = given(op);
     let is_fixed = |input: &&Json| input["replace_on_change"] == true;
@@ -70,7 +69,7 @@ pub(super) fn fixed(op: &Op, source: &Source) -> Option<Value> {
     (!fixed.is_empty()).then(|| Value::map(fixed))
 }
 
-/// The configuration that the server gets.
+/// Derives the configuration for the server.
 pub(super) fn config(
     op: &Op,
     source: &Source,
@@ -129,9 +128,11 @@ fn inputs(op: &Op, source: &Source, action: &str, transport: &str, answer: Vec<T
     inputs
 }
 
-/// What the configuration says; in structures, inputs stand where they are named.
+/// The content of the configuration. In structures, references to inputs are replaced by their values.
 fn content(op: &Op, source: &Source, inputs: &[Json]) -> Result<Json, OpError> {
-    let Some(key) = op.nonempty_text("input_key") else {
+    // Only deployments of structures have the property.
+    let key = if op.declares("input_key") { op.nonempty_text("input_key") } else { None };
+    let Some(key) = key else {
         return Ok(if source.config.is_null() { "".into() } else { source.config.clone() });
     };
     let is_strict = op.nonempty_text("input_values_validate") == Some("STRICT");

@@ -1,6 +1,6 @@
 //! OS::Heat::HARestarter: replaces a server, and what depends on it, when an alarm fires.
 //!
-//! It only says which: the stack is updated as if somebody had marked those resources unhealthy.
+//! It only names the resources: the stack is updated as if a user had marked them unhealthy.
 
 use super::addresses::Signed;
 use super::signals::{called_by_url, signed, url, with_user};
@@ -39,7 +39,7 @@ pub(super) fn ha_restarter() -> ResourceType {
         .on_signal(on_signal)
 }
 
-/// On an alarm, whatever else happens, the server is made anew; without a word of it, it is an alarm.
+/// Marks the server unhealthy if the signal is an alarm. A signal without a state is one.
 fn on_signal(view: &View<'_>, signal: &Signal<'_>) -> Result<SignalOutcome, String> {
     let state =
         signal.details.as_map().and_then(|it| it.get("state").or_else(|| it.get("current")));

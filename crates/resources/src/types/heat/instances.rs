@@ -1,23 +1,75 @@
-//! What groups of servers have in common: members come from a launch configuration.
+//! The common parts of groups of servers, whose members come from a launch configuration.
 
 use crate::behaviour::{Group, Stage};
-use crate::declare::{Members, Value, map};
-use crate::groups::Pace;
+use crate::declare::*;
+use crate::groups::{Pace, attributes};
 use crate::op::OpError;
 use crate::property_access::{count, given, items, open, text};
+use crate::types::aws_ec2::key_value;
 use crate::types::aws_elasticloadbalancing::LOAD_BALANCER;
 use kiln_template::print;
 use std::time::Duration;
 
-/// The type of a group's members: a name of its own, so that an environment can replace it.
+/// The type of a group's members: a separate name, so that an environment can map it to another type.
 const MEMBER_TYPE: &str = "OS::Heat::ScaledResource";
 
-/// The groups of servers that balancers are told of.
+/// The types of the groups whose members a load balancer can have.
 pub(crate) const GROUPS: [&str; 2] =
     ["AWS::AutoScaling::AutoScalingGroup", "OS::Heat::InstanceGroup"];
 
 /// The longest pause between two batches.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
+
+/// Declares a group of servers: where they are placed, and what they are registered with.
+pub(crate) fn server_group(kind: ResourceType) -> ResourceType {
+    kind.props([
+        prop(
+            "AvailabilityZones",
+            List,
+            "Names of the availability zones in which servers may be placed.",
+        )
+        .required(),
+        prop(
+            "LoadBalancerNames",
+            List,
+            "Load balancers of the same stack among which the servers are kept as members.",
+        ),
+        prop("Tags", List, "Tags that every server of the group gets as metadata.")
+            .each(key_value()),
+    ])
+    .attrs([attr("InstanceList", Str, "Comma-separated addresses of the servers of the group.")])
+    .attributes(attributes::instances)
+}
+
+/// The launch configuration of the servers.
+pub(crate) fn launch_configuration_prop() -> Prop {
+    prop(
+        "LaunchConfigurationName",
+        Str,
+        "Reference to the launch configuration that new servers are made from.",
+    )
+    .updatable()
+}
+
+/// The members of an update policy that [`pace`] reads.
+pub(crate) fn rolling_update_props() -> [Prop; 3] {
+    [
+        prop("MaxBatchSize", Int, "Largest number of servers that are replaced at the same time.")
+            .default(1),
+        prop(
+            "MinInstancesInService",
+            Int,
+            "Number of servers that must stay in service while others are being replaced.",
+        )
+        .default(0),
+        prop(
+            "PauseTime",
+            Str,
+            "Pause between two batches as an ISO 8601 duration, one hour at most.",
+        )
+        .default("PT0S"),
+    ]
+}
 
 /// The definition of a member of a group of servers, tagged with the group.
 pub(crate) fn member(group: &Group<'_>, group_tag: &'static str) -> Result<Value, OpError> {
@@ -53,7 +105,7 @@ pub(crate) fn member(group: &Group<'_>, group_tag: &'static str) -> Result<Value
     Ok(Value::Map(definition.into()))
 }
 
-/// The balancers that a group names must be there, and be told of members.
+/// Checks that the load balancers of a group exist and have a type that supports groups.
 pub(crate) fn check_balancers(group: &Group<'_>) -> Result<(), OpError> {
     for name in balancers(group.properties) {
         let why = match group.siblings.type_name(name).as_deref() {
@@ -69,7 +121,7 @@ pub(crate) fn check_balancers(group: &Group<'_>) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Whether the members of a group belong to a balancer.
+/// Whether a group names a load balancer.
 pub(crate) fn is_balanced_by(group: &Members, balancer: &str) -> bool {
     balancers(group).any(|name| name == balancer)
 }
@@ -78,7 +130,8 @@ fn balancers(group: &Members) -> impl Iterator<Item = &str> {
     items(group, "LoadBalancerNames").iter().filter_map(|it| open(it).as_text()).map(|it| &**it)
 }
 
-/// The group's own tags, and one that names the group unless it is metered under another name.
+/// The tags of a member: those of the group, and one with the group's name unless the template has a tag that
+/// starts with `metering.`.
 fn tags(group: &Group<'_>, group_tag: &'static str) -> Value {
     let own = items(group.properties, "Tags");
     let is_metered = own
@@ -89,7 +142,7 @@ fn tags(group: &Group<'_>, group_tag: &'static str) -> Value {
     Value::list(own.iter().cloned().chain((!is_metered).then_some(by_group)))
 }
 
-/// How fast a group of servers may change.
+/// Reads the pace from an update policy; it is an error if the pause exceeds an hour.
 pub(crate) fn pace(policy: &Members) -> Result<Pace, OpError> {
     let written = text(policy, "PauseTime").unwrap_or("PT0S");
     let bad = |message: String| OpError::failed("ValueError", message);
@@ -107,7 +160,7 @@ pub(crate) fn pace(policy: &Members) -> Result<Pace, OpError> {
     })
 }
 
-/// A stage in which members are servers, unless the environment says otherwise.
+/// Maps the type of the members to `AWS::EC2::Instance`, unless the environment has another mapping.
 pub(crate) fn aliased(stage: Stage) -> Stage {
     Stage { aliases: vec![(MEMBER_TYPE.into(), "AWS::EC2::Instance".into())], ..stage }
 }

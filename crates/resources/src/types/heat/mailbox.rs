@@ -1,7 +1,7 @@
-//! Where signals are left for those who look for them: objects in the object store, and queues.
+//! Mailboxes: objects and queues to which guests send signals, and which resources poll.
 //!
-//! An object keeps what it held before: whatever is written to it is there until all of it is removed. So
-//! looking twice finds the same letters in the same order, and none is lost if whoever looked dies.
+//! An object has versions, which stay until the mailbox is deleted. So a repeated read finds the same letters
+//! in the same order, and an interrupted operation loses none.
 
 use super::stack_user::User;
 use crate::declare::{Members, Value, map};
@@ -11,36 +11,36 @@ use crate::wire;
 use kiln_cloud::{Call, Credential, Service, delete, get, put};
 use serde_json::{Value as Json, json};
 
-/// What an object holds before anything was left there.
+/// The content of an object before the first signal.
 const NOTHING_YET: &str = "in progress";
 
-/// The most messages that are asked for at once.
+/// The number of messages in one page of a queue.
 const PAGE: usize = 20;
 
-/// Where a resource keeps where its signals are left.
+/// The entry of the resource's data with its mailbox.
 const MAILBOX: &str = "mailbox";
 
-/// Where signals are left.
+/// A place to which signals are sent.
 #[derive(Clone, Debug)]
 pub(crate) enum Mailbox {
-    /// An object that keeps what it held before.
+    /// An object with versions.
     Object {
         /// Its container.
         container: String,
         /// Its name.
         object: String,
     },
-    /// A queue, and who may read it.
+    /// A queue, with the credential to read it.
     Queue {
         /// Its name.
         name: String,
-        /// In whose name it is read.
+        /// The credential of the stack user who may read it.
         by: Box<Credential>,
     },
 }
 
 impl Mailbox {
-    /// The mailbox that a resource says it has in what it keeps.
+    /// The mailbox in a resource's data; `None` if it has none.
     pub(crate) fn of(data: &Members) -> Option<Mailbox> {
         let said = section(data, MAILBOX)?;
         let part = |name: &str| text(said, name).map(str::to_owned);
@@ -52,7 +52,7 @@ impl Mailbox {
         Some(Mailbox::Queue { name: part("queue")?, by: Box::new(by) })
     }
 
-    /// What was left there, the oldest first.
+    /// Reads all letters, the oldest first.
     pub(crate) async fn letters(&self, op: &mut Op) -> Result<Vec<Json>, OpError> {
         match self {
             Mailbox::Object { container, object } => in_object(op, container, object).await,
@@ -60,7 +60,7 @@ impl Mailbox {
         }
     }
 
-    /// Removes the mailbox, and what was left there.
+    /// Deletes the mailbox with its letters.
     pub(crate) async fn remove(&self, op: &mut Op) -> Result<(), OpError> {
         match self {
             Mailbox::Object { container, object } => remove_object(op, container, object).await,
@@ -86,9 +86,9 @@ fn queue_path(name: &str) -> String {
     format!("/queues/{}", wire::segment(name))
 }
 
-// --- making ---
+// --- creating ---
 
-/// Makes the object in which signals for the resource are left, and says so in what the resource keeps.
+/// Creates an object as the resource's mailbox, and records it. Returns its temporary URL.
 pub(crate) async fn make_object(op: &mut Op, object: &str) -> Result<String, OpError> {
     let container = op.stack().id.to_string();
     op.set_data(MAILBOX, map([("container", container.as_str()), ("object", object)]));
@@ -98,14 +98,14 @@ pub(crate) async fn make_object(op: &mut Op, object: &str) -> Result<String, OpE
     Ok(container)
 }
 
-/// Writes a text into an object.
+/// The call that writes a text into an object.
 pub(crate) fn write(container: &str, object: &str, text: &str) -> Call {
     let body = Json::String(text.to_owned());
     put(Service::ObjectStore, object_path(container, object), body)
         .header("Content-Type", "text/plain")
 }
 
-/// Makes the queue in which signals for the resource are left, and says so in what the resource keeps.
+/// Creates a queue as the resource's mailbox, and records it.
 pub(crate) async fn make_queue(op: &mut Op, user: &User, name: &str) -> Result<(), OpError> {
     op.set_data(MAILBOX, map([("queue", name)]));
     let call =
@@ -113,7 +113,7 @@ pub(crate) async fn make_queue(op: &mut Op, user: &User, name: &str) -> Result<(
     op.call("queue", call).await.map(drop)
 }
 
-/// Removes the resource's own mailbox, if it has one.
+/// Deletes the resource's mailbox, if it has one.
 pub(crate) async fn remove_own(op: &mut Op) -> Result<(), OpError> {
     if let Some(mailbox) = Mailbox::of(&op.context().data) {
         mailbox.remove(op).await?;
@@ -122,9 +122,9 @@ pub(crate) async fn remove_own(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-// --- looking ---
+// --- reading ---
 
-/// The names under which an object's versions are in its container, the oldest first, and then its own.
+/// The names of an object's versions in the container, the oldest first, and then the object's own name.
 async fn versions(op: &mut Op, container: &str, object: &str) -> Result<Vec<String>, OpError> {
     let list = get(Service::ObjectStore, container_path(container)).query("format", "json");
     let list = match op.read(list).await {
@@ -136,7 +136,7 @@ async fn versions(op: &mut Op, container: &str, object: &str) -> Result<Vec<Stri
     let prefix = format!("{:03x}{object}/", object.len());
     let mut found: Vec<String> =
         names.iter().filter(|name| name.starts_with(&prefix)).map(|it| (*it).to_owned()).collect();
-    // What follows the prefix is a time, always as long.
+    // The prefix is followed by a timestamp of fixed length, so the order of names is that of time.
     found.sort();
     found.extend(names.iter().filter(|name| **name == object).map(|it| (*it).to_owned()));
     Ok(found)
@@ -148,7 +148,7 @@ async fn in_object(op: &mut Op, container: &str, object: &str) -> Result<Vec<Jso
         match op.read(get(Service::ObjectStore, object_path(container, &name))).await {
             Ok(reply) if reply.body == NOTHING_YET => {}
             Ok(reply) => letters.push(reply.body),
-            // It was moved while we looked: the next look finds it.
+            // A new signal moved the object into a version; the next read finds it.
             Err(stop) if stop.is_not_found() => {}
             Err(stop) => return Err(stop),
         }
@@ -180,14 +180,14 @@ async fn in_queue(op: &mut Op, name: &str, by: &Credential) -> Result<Vec<Json>,
 // --- removing ---
 
 async fn remove_object(op: &mut Op, container: &str, object: &str) -> Result<(), OpError> {
-    // The versions go first: as long as there is one, it takes the place of what is removed.
+    // The versions are deleted first: as long as there is one, it replaces a deleted object.
     for name in versions(op, container, object).await? {
         let call = delete(Service::ObjectStore, object_path(container, &name));
         op.remove(&format!("remove object {name}"), call).await?;
     }
     let call = delete(Service::ObjectStore, container_path(container));
     match op.remove(&format!("remove container of {object}"), call).await {
-        // Another resource of the stack still has something in it.
+        // The container still has objects of other resources of the stack.
         Err(stop) if stop.is_conflict() => Ok(()),
         removed => removed,
     }

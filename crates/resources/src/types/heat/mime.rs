@@ -1,19 +1,19 @@
-//! Configurations as one MIME message, in the form that the reference writes and cloud-init reads.
+//! Configurations as one MIME message, in the form that Heat writes and cloud-init reads.
 
 use std::fmt::Write;
 
 /// A part of a message: a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
-    /// What kind of text, such as `x-shellscript`.
+    /// The MIME subtype, such as `x-shellscript`.
     pub(crate) subtype: String,
-    /// The name it is to have as a file.
+    /// The file name in the header `Content-Disposition`.
     pub(crate) filename: Option<String>,
     /// The text.
     pub(crate) content: String,
 }
 
-/// A message of several parts; the boundary must occur in none of them.
+/// Writes a message of several parts. The boundary must not occur in any of them.
 pub(crate) fn message(parts: &[Part], boundary: &str) -> String {
     let mut out =
         format!("Content-Type: multipart/mixed; boundary=\"{boundary}\"\nMIME-Version: 1.0\n");
@@ -47,12 +47,12 @@ fn text_of(part: &Part) -> String {
     out
 }
 
-/// A header is one line, whatever its value holds.
+/// Replaces line breaks, so that a value stays in its header.
 fn one_line(text: &str) -> String {
     text.replace(['\r', '\n'], " ")
 }
 
-/// The parts of a message; a text that is no message is one part.
+/// Reads the parts of a message; other text is one part.
 pub(crate) fn parts(message: &str) -> Vec<Part> {
     let (headers, body) = split(message);
     let kind = header(headers, "content-type").unwrap_or_default();
@@ -77,7 +77,7 @@ pub(crate) fn parts(message: &str) -> Vec<Part> {
     found.iter().map(whole).filter(|part| !part.is_empty()).map(|part| leaf(&part)).collect()
 }
 
-/// A part of a message, read as if it had no parts of its own.
+/// Reads a part without looking for parts in it.
 fn leaf(part: &str) -> Part {
     let (headers, body) = split(part);
     let kind = header(headers, "content-type").unwrap_or_default();

@@ -49,7 +49,6 @@ mod update_wait_condition_handle;
 mod value;
 mod wait_condition;
 mod wait_condition_handle;
-mod yaml;
 
 /// The types of this family.
 pub(crate) fn types() -> Vec<ResourceType> {

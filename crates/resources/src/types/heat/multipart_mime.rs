@@ -4,7 +4,7 @@ use super::mime;
 use super::stored_config;
 use crate::declare::*;
 use crate::op::{Op, OpError};
-use crate::property_access::{items, open, text};
+use crate::property_access::{open, text};
 use crate::random::RandomPool;
 use kiln_template::print;
 
@@ -33,7 +33,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_some() {
         return stored_config::publish(op).await;
     }
-    let parts = items(&op.context().properties, "parts").to_vec();
+    let parts = op.items("parts").to_vec();
     let mut is_hidden = op.prop("parts").has_secret();
     let mut message = Vec::new();
     for part in parts.iter().filter_map(Value::as_map) {
@@ -56,7 +56,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     stored_config::store(op, group, config).await
 }
 
-/// The configuration that an id stands for; other texts stand for themselves.
+/// Reads the stored configuration with an id; other text is the content itself.
 async fn content(op: &mut Op, written: &str) -> Result<Value, OpError> {
     if uuid::Uuid::try_parse(written).is_ok()
         && let Some(config) = stored_config::content(op, written).await?
@@ -66,13 +66,13 @@ async fn content(op: &mut Op, written: &str) -> Result<Value, OpError> {
     Ok(written.into())
 }
 
-/// What is not said is told by the filename, without its extension.
+/// The subtype of a part; by default the file name without its extension.
 fn subtype(given: Option<&str>, filename: Option<&str>) -> String {
     let stem = || filename.map(|name| name.rsplit_once('.').map_or(name, |(stem, _)| stem));
     given.or_else(stem).filter(|name| !name.is_empty()).unwrap_or("plain").to_owned()
 }
 
-/// A line that no part holds, in all likelihood.
+/// Draws a boundary that is unlikely to occur in a part.
 async fn boundary(op: &mut Op) -> Result<String, OpError> {
     let mut dice = RandomPool::default();
     let mut digits = String::new();

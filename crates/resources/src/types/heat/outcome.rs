@@ -1,4 +1,4 @@
-//! How a deployment went: what a server's signal says of it.
+//! The outcome of a deployment, from the server's signal.
 
 use crate::behaviour::{Signal, SignalOutcome, View};
 use crate::declare::{Members, Value};
@@ -7,32 +7,32 @@ use crate::property_access::{items, open, section, text, word};
 use kiln_template::print;
 use std::sync::Arc;
 
-/// Where a deployment keeps how far it is.
+/// The entry of the resource's data with the status.
 pub(super) const STATUS: &str = "status";
-/// Where a deployment keeps why it is so far.
+/// The entry of the resource's data with the reason of the status.
 pub(super) const REASON: &str = "reason";
-/// Where a deployment keeps what the server said.
+/// The entry of the resource's data with the outputs.
 pub(super) const OUTPUTS: &str = "outputs";
-/// Where a deployment keeps what was said before anybody was asked.
+/// The entry of the resource's data with a signal that arrived before the deployment.
 pub(super) const EARLY: &str = "early";
-/// Where a deployment keeps what the server may say.
+/// The entry of the resource's data with the declared outputs.
 pub(super) const DECLARED: &str = "declared";
 
-/// What every server says.
+/// The outputs that every deployment has.
 pub(super) const STANDARD: [&str; 3] = ["deploy_stdout", "deploy_stderr", "deploy_status_code"];
 
-/// The class of the failure of a deployment that the server tells of.
+/// The class of the failure that a server reports.
 pub(super) const FAILED: &str = "Error";
 
 const CODE: &str = "deploy_status_code";
 
-/// What a server said.
+/// The outcome that a server reported.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Told {
     pub(super) is_well: bool,
     pub(super) reason: String,
     pub(super) outputs: Members,
-    /// The status with which its tool ended, if it is not zero.
+    /// The exit code of the tool; `None` if it is zero.
     pub(super) code: Option<String>,
 }
 
@@ -41,7 +41,7 @@ impl Told {
         if self.is_well { "COMPLETE" } else { "FAILED" }
     }
 
-    /// What the deployment keeps of it.
+    /// The entries of the resource's data.
     pub(super) fn data(&self) -> [(Arc<str>, Value); 3] {
         [
             (STATUS.into(), self.status().into()),
@@ -50,7 +50,7 @@ impl Told {
         ]
     }
 
-    /// The failure that users are told of, with the last thing that the tool said.
+    /// The failure that users see, with the end of the tool's output.
     pub(super) fn failure(&self) -> OpError {
         let mut message = format!("Deployment to server failed: {}", self.reason);
         let said = text(&self.outputs, "deploy_stderr").unwrap_or_default();
@@ -63,10 +63,10 @@ impl Told {
     }
 }
 
-/// The most characters of what a tool said that go into a failure.
+/// The number of characters of the tool's output in a failure.
 const LONGEST: usize = 500;
 
-/// What a deployment was told; nothing if it still waits.
+/// The outcome in a deployment's data; `None` while the signal is awaited.
 pub(super) fn of(data: &Members) -> Option<Told> {
     let is_well = match text(data, STATUS)? {
         "COMPLETE" => true,
@@ -81,7 +81,7 @@ pub(super) fn of(data: &Members) -> Option<Told> {
     })
 }
 
-/// What a server's words mean, given the outputs that the configuration declares.
+/// Reads a signal, given the outputs that the configuration declares.
 pub(super) fn told(declared: &[Value], details: &Value) -> Told {
     let empty = Members::new();
     let details = details.as_map().unwrap_or(&empty);
@@ -108,8 +108,8 @@ pub(super) fn told(declared: &[Value], details: &Value) -> Told {
     Told { is_well, reason, outputs, code }
 }
 
-/// A signal to a deployment: kept if one is waited for, or about to be for the first time. Later it may as well be
-/// an answer to what was asked before.
+/// Handles a signal to a deployment. It counts if one is awaited, or before the first deployment; at other
+/// times it may belong to an earlier configuration.
 pub(super) fn on_signal(view: &View<'_>, signal: &Signal<'_>) -> Result<SignalOutcome, String> {
     match text(view.data, STATUS) {
         Some("IN_PROGRESS") => {}
@@ -137,7 +137,7 @@ pub(super) fn on_signal(view: &View<'_>, signal: &Signal<'_>) -> Result<SignalOu
     })
 }
 
-/// What was said; nothing at all is said by an empty map.
+/// The details of a signal; an empty map if it has none.
 fn said(details: &Value) -> Value {
     match details.as_map() {
         Some(_) => details.clone(),
@@ -145,7 +145,7 @@ fn said(details: &Value) -> Value {
     }
 }
 
-/// What was said before anybody was asked.
+/// The outcome from a signal that arrived before the deployment.
 pub(super) fn early(data: &Members) -> Option<Told> {
     let said = data.get(EARLY)?;
     Some(told(items(data, DECLARED), said))

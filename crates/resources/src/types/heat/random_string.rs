@@ -46,10 +46,10 @@ pub(super) fn random_string() -> ResourceType {
         })
 }
 
-/// Where the string is kept.
+/// The entry of the resource's data with the string.
 const VALUE: &str = "value";
 
-/// Draws the string: as many of each class and sequence as asked for, the rest from all of them.
+/// Draws the string: the minimum from each class and sequence, and the rest from all of them.
 async fn create(op: &mut Op) -> Result<(), OpError> {
     if op.data(VALUE).is_none() {
         let value = draw(op).await?;
@@ -81,7 +81,7 @@ async fn draw(op: &mut Op) -> Result<String, OpError> {
     Ok(drawn.into_iter().collect())
 }
 
-/// The characters to draw from, and how many of them at least.
+/// The characters of each class and sequence, with their minimums.
 fn pools(properties: &Members) -> Vec<(Vec<char>, usize)> {
     let members = |name| items(properties, name).iter().filter_map(Value::as_map);
     let minimum = |member| count(member, "min").unwrap_or(1);
@@ -107,7 +107,7 @@ fn characters(class: &str) -> Vec<char> {
     }
 }
 
-/// The minimums of all classes and sequences must fit into the length.
+/// Checks that the sum of all minimums does not exceed the length.
 fn minimums_fit(properties: &Members) -> Result<(), PropertyError> {
     let number = |value: Option<&Value>| match value {
         Some(Value::Int(number)) => number.as_i64(),

@@ -1,4 +1,4 @@
-//! What a server has to know to say how a deployment went.
+//! The inputs by which a server knows where to send the signal of a deployment.
 
 use super::addresses::{self, Signed};
 use super::derive::Told;
@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 const SIGNAL: &str = "Where the server says how it went.";
 const VERB: &str = "The method with which it does.";
 
-/// The inputs that tell a server where to answer; `fresh` is a name that was never used before.
+/// The inputs with the address for the signal. `fresh` is a name that was never used before.
 pub(super) async fn inputs(
     op: &mut Op,
     transport: SignalTransport,
@@ -48,7 +48,7 @@ fn at(url: String, method: &str) -> Vec<Told> {
     vec![("deploy_signal_id", url, SIGNAL), ("deploy_signal_verb", method.to_owned(), VERB)]
 }
 
-/// Removes where answers to an earlier configuration were left, before this operation has one.
+/// Deletes the mailbox of an earlier configuration before this operation creates one.
 async fn leave_former(op: &mut Op) -> Result<(), OpError> {
     let is_begun = ["container", "queue"].iter().any(|it| op.context().journal.step(it).is_some());
     if is_begun { Ok(()) } else { mailbox::remove_own(op).await }

@@ -53,7 +53,7 @@ fn next_stage(group: &mut Group<'_>) -> Result<Stage, OpError> {
     Ok(Stage { template, is_last: true, ..Stage::default() })
 }
 
-/// The definition of a member: it waits for the one before it unless all may be made at once.
+/// The definition of a member. It depends on the member before it, unless the chain is concurrent.
 fn member(properties: &Members, kind: &Value, at: usize) -> Value {
     let mut definition: Members = [("type".into(), kind.clone())].into_iter().collect();
     if let Some(given) = given(properties, "resource_properties") {

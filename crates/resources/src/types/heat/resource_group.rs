@@ -2,7 +2,7 @@
 
 use crate::behaviour::{Group, Stage, View};
 use crate::declare::*;
-use crate::groups::{Dialect, Member, attributes, named, template};
+use crate::groups::{Dialect, Member, Pace, attributes, named, template};
 use crate::op::OpError;
 use crate::property_access::{count, items, section, text};
 use kiln_template::Secret;
@@ -47,27 +47,23 @@ pub(super) fn resource_group() -> ResourceType {
                 prop("max_batch_size", Int, "Largest number of members that are made at the same time.").default(1).min(1),
                 prop("pause_time", Num, "Seconds between two batches of new members.").default(0).min(0),
             ]),
-            prop("rolling_update", Map, "How members are updated in batches when their definition changes.").since("5.0.0").members([
-                prop("max_batch_size", Int, "Largest number of members that are updated at the same time.").default(1).min(1),
-                prop("min_in_service", Int, "Number of members that must stay in service while others are being updated.").default(0).min(0),
-                prop("pause_time", Num, "Seconds between two batches of updates.").default(0).min(0),
-            ]),
+            prop("rolling_update", Map, "How members are updated in batches when their definition changes.").since("5.0.0").members(Pace::props()),
         ])
         .expands_to(group_template)
         .staged(next_stage)
         .attributes(attribute)
 }
 
-/// Where the names of removed members are kept: they are never used again.
+/// The entry of the resource's data with the names of removed members, which are never used again.
 const REMOVED: &str = "name_blacklist";
 
-/// Where the names of members are kept that were removed by what others call them.
+/// The entry of the resource's data with the members that were removed by their reference, and their names.
 const REMOVED_BY_REFERENCE: &str = "removed_by_reference";
 
-/// The most members that validation looks at: they are alike but for their number.
+/// The number of members that validation checks; all others are alike.
 const LOOKED_AT: usize = 1;
 
-/// The template of the group's stack, with one member to stand for all.
+/// The template of the group's stack for validation, with one member.
 fn group_template(properties: &Members) -> Option<Value> {
     let count = count(properties, "count")?.min(LOOKED_AT);
     let removed = BTreeSet::new();
@@ -125,13 +121,13 @@ fn next_stage(group: &mut Group<'_>) -> Result<Stage, OpError> {
     )
 }
 
-/// The first so many numbers that are not taken by removed members.
+/// The first numbers that are not names of removed members.
 fn names(size: usize, removed: &BTreeSet<Arc<str>>) -> Vec<Arc<str>> {
     let all = (0_u64..).map(|index| Arc::from(index.to_string()));
     all.filter(|name| !removed.contains(name)).take(size).collect()
 }
 
-/// The members that were removed by name.
+/// The members that the removal policies remove.
 struct Removed {
     names: BTreeSet<Arc<str>>,
     by_reference: Members,
@@ -152,7 +148,7 @@ impl Removed {
                 continue;
             }
             let member = group.members.iter().find(|member| member.reference == *item);
-            // A member that is gone already cannot be found by its reference any more.
+            // A deleted member has no reference any more, so the recorded name is used.
             let gone = || references?.get(&name)?.as_text().cloned();
             if let Some(found) = member.map(|member| member.name.clone()).or_else(gone) {
                 removed.by_reference.insert(name, Value::Text(found.clone()));
@@ -176,7 +172,7 @@ impl Removed {
     }
 }
 
-/// What the removal policies list.
+/// The entries of all removal policies.
 fn listed(properties: &Members) -> impl Iterator<Item = &Value> {
     let policies = items(properties, "removal_policies").iter().filter_map(Value::as_map);
     policies.flat_map(|policy| items(policy, "resource_list"))

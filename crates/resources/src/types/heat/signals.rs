@@ -1,22 +1,23 @@
-//! What wait conditions, their handles and everything else that is signalled have in common.
+//! The common parts of wait conditions, their handles and other resources that receive signals.
 //!
-//! A handle keeps the signals it got in its metadata, under their ids, so a signal that is sent twice
-//! counts once. A wait condition watches the metadata of its handle.
+//! A handle records its signals in its metadata under their ids, so a repeated signal counts once. A wait
+//! condition watches the metadata of its handle.
 
 use super::addresses::{self, Signed};
 use super::mailbox::{self, Mailbox};
 use super::signal_transport::SignalTransport;
 use super::stack_user::{self, User};
 use crate::behaviour::{OperationKind, Signal, SignalOutcome, View};
-use crate::declare::{Members, ResourceType, Value, map};
+use crate::declare::{Members, Prop, ResourceType, SupportStatus, Value, map, prop};
 use crate::op::{Backoff, Op, OpError, Watched};
-use crate::property_access::{count, text};
+use crate::property_access::text;
 use crate::{random, wire};
 use kiln_template::print::{self, Keys};
+use kiln_template::schema::PropertyType;
 use serde_json::Value as Json;
 use std::time::Duration;
 
-/// The words of a dialect for the parts of a signal.
+/// The names of the parts of a signal in one of the two dialects.
 pub(crate) struct Words {
     pub(crate) status: &'static str,
     pub(crate) reason: &'static str,
@@ -24,18 +25,18 @@ pub(crate) struct Words {
     pub(crate) id: &'static str,
 }
 
-/// The words of `OS::Heat` types; every part of a signal may be left out.
+/// The names for `OS::Heat` types; every part of a signal is optional.
 pub(crate) const NATIVE: Words =
     Words { status: "status", reason: "reason", data: "data", id: "id" };
 
-/// The words of `AWS::CloudFormation` types; every part of a signal must be given.
+/// The names for `AWS::CloudFormation` types; every part of a signal is required.
 pub(crate) const AWS: Words =
     Words { status: "Status", reason: "Reason", data: "Data", id: "UniqueId" };
 
-/// Where a handle keeps how it is signalled.
+/// The entry of the resource's data with the transport of signals.
 pub(crate) const TRANSPORT: &str = "transport";
 
-/// A handle that is never signalled: whoever waits for it goes on at once.
+/// The transport of a handle without signals: a wait condition on it is complete at once.
 pub(crate) const NO_SIGNAL: &str = SignalTransport::NoSignal.name();
 
 /// The pauses between two reads of a mailbox.
@@ -44,7 +45,7 @@ pub(crate) const POLLING: Backoff = Backoff::new(Duration::from_secs(1), Duratio
 pub(crate) const SUCCESS: &str = "SUCCESS";
 const INVALID: &str = "Metadata format invalid";
 
-/// Gives a resource that is signalled an id, where there are no users of stacks.
+/// Sets a random id, for clouds without stack users.
 pub(crate) async fn nameless(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         let id = random::uuid(op).await?.simple().to_string();
@@ -53,13 +54,13 @@ pub(crate) async fn nameless(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Where a resource keeps its signed address.
+/// The entry of the resource's data with its signed URL.
 const URL: &str = "url";
 
-/// Where a resource keeps the address at which it is signalled with a token.
+/// The entry of the resource's data with the URL for signals with a token.
 const ENDPOINT: &str = "endpoint";
 
-/// Gives the resource a user of its own, and an address that the user has signed.
+/// Creates a stack user for the resource, and a URL that is signed with the user's key.
 pub(crate) async fn signed(op: &mut Op, kind: Signed) -> Result<Option<User>, OpError> {
     if !stack_user::are_there(op) {
         return nameless(op).await.map(|()| None);
@@ -72,7 +73,7 @@ pub(crate) async fn signed(op: &mut Op, kind: Signed) -> Result<Option<User>, Op
     Ok(Some(user))
 }
 
-/// Gives a scaling policy a user of its own, and its addresses.
+/// Creates a stack user and both URLs for a scaling policy.
 pub(crate) async fn policy(op: &mut Op) -> Result<(), OpError> {
     if let Some(user) = signed(op, Signed::Signal).await?
         && op.data(ENDPOINT).is_none()
@@ -83,7 +84,7 @@ pub(crate) async fn policy(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// A type whose resources have users of their own, for whom they are signalled.
+/// Sets the handlers of a type whose resources have a stack user for signals.
 pub(crate) fn with_user(kind: ResourceType) -> ResourceType {
     kind.finder(stack_user::marker)
         .deletes(|op| Box::pin(remove(op)))
@@ -91,22 +92,39 @@ pub(crate) fn with_user(kind: ResourceType) -> ResourceType {
         .on(OperationKind::Resume, |op| Box::pin(stack_user::enable(op, true)))
 }
 
+/// Declares a handle of the AWS dialect, whose reference is its signed URL.
+pub(crate) fn aws_handle(kind: ResourceType) -> ResourceType {
+    kind.suspendable()
+        .since("2014.1")
+        .with(with_user)
+        .creates(|op| Box::pin(async move { signed(op, Signed::WaitCondition).await.map(drop) }))
+        .reference(called_by_url)
+        .on_signal(aws_signal)
+}
+
+/// How long a condition waits: a property in seconds, half a day at most.
+pub(crate) fn timeout_prop(name: &'static str, kind: PropertyType) -> Prop {
+    prop(name, kind, "Seconds to wait for the signals before the resource fails, 43200 at most.")
+        .required()
+        .range(1, 43200)
+}
+
 async fn remove(op: &mut Op) -> Result<(), OpError> {
     mailbox::remove_own(op).await?;
     stack_user::remove_own(op).await
 }
 
-/// The signed address of a resource; null if it has none.
+/// The signed URL of a resource; null if it has none.
 pub(crate) fn url(view: &View<'_>) -> Value {
     view.data.get(URL).cloned().unwrap_or_default()
 }
 
-/// The address at which a resource is signalled with a token; null if there is none.
+/// The URL for signals with a token; null if the resource has none.
 pub(crate) fn endpoint(view: &View<'_>) -> Value {
     view.data.get(ENDPOINT).cloned().unwrap_or_default()
 }
 
-/// What a handle that is its own address is called by others.
+/// The reference of a handle, which is its signed URL if it has one.
 pub(crate) fn called_by_url(view: &View<'_>) -> Value {
     match url(view) {
         Value::Null => view.physical_id.unwrap_or(view.name).into(),
@@ -114,12 +132,12 @@ pub(crate) fn called_by_url(view: &View<'_>) -> Value {
     }
 }
 
-/// A signal to a native handle.
+/// Handles a signal to a native handle.
 pub(crate) fn native_signal(view: &View<'_>, signal: &Signal<'_>) -> Result<SignalOutcome, String> {
     native(view.metadata, signal.details)
 }
 
-/// What comes of a signal to a native handle that has had these.
+/// Adds a signal to the metadata of a native handle.
 fn native(metadata: &Value, details: &Value) -> Result<SignalOutcome, String> {
     let number = metadata.as_map().map_or(0, Members::len) + 1;
     let empty = Members::new();
@@ -143,7 +161,7 @@ fn native(metadata: &Value, details: &Value) -> Result<SignalOutcome, String> {
     keep(&NATIVE, metadata, &complete)
 }
 
-/// A signal to a handle of the AWS dialect.
+/// Handles a signal to a handle of the AWS dialect.
 pub(crate) fn aws_signal(view: &View<'_>, signal: &Signal<'_>) -> Result<SignalOutcome, String> {
     let details = signal.details.as_map().ok_or(INVALID)?;
     let is_complete =
@@ -154,7 +172,7 @@ pub(crate) fn aws_signal(view: &View<'_>, signal: &Signal<'_>) -> Result<SignalO
     keep(&AWS, view.metadata, details)
 }
 
-/// Keeps a signal in the handle's metadata, under its id.
+/// Adds a signal to the handle's metadata under its id.
 fn keep(words: &Words, metadata: &Value, details: &Members) -> Result<SignalOutcome, String> {
     let part = |name: &str| details.get(name).cloned().unwrap_or_default();
     let status = print::plain(&part(words.status));
@@ -172,18 +190,18 @@ fn keep(words: &Words, metadata: &Value, details: &Members) -> Result<SignalOutc
     })
 }
 
-/// The properties of a wait condition. The words of the signals are those of its handle, which may be of the other
-/// dialect.
+/// The names of a wait condition's properties. The dialect of the signals is that of its handle, which may be
+/// another.
 pub(crate) struct Condition {
     pub(crate) handle: &'static str,
     pub(crate) count: &'static str,
     pub(crate) timeout: &'static str,
 }
 
-/// Waits until the handle has had enough signals.
+/// Waits until the handle has enough signals.
 pub(crate) async fn wait(op: &mut Op, condition: &Condition) -> Result<(), OpError> {
     let handle = op.text(condition.handle).unwrap_or_default().to_owned();
-    let wanted = count(&op.context().properties, condition.count).unwrap_or(1);
+    let wanted = op.count(condition.count).unwrap_or(1);
     let timeout: Duration = op.seconds(condition.timeout);
     let deadline = op.deadline("timeout", timeout);
     if let Some(handle_data) = op.sibling(&handle).await?.map(|sibling| sibling.data) {
@@ -215,7 +233,7 @@ pub(crate) async fn wait(op: &mut Op, condition: &Condition) -> Result<(), OpErr
     }
 }
 
-/// Looks for signals that nobody tells of, until there are enough.
+/// Polls a mailbox until it has enough signals.
 async fn collect(
     op: &mut Op,
     handle: &str,
@@ -244,7 +262,7 @@ async fn collect(
     }
 }
 
-/// The metadata of a native handle that was told all of these; what it does not understand counts for nothing.
+/// The metadata of a native handle after these signals. Invalid signals are ignored.
 fn all_of(letters: &[Json]) -> Value {
     letters.iter().fold(map::<Value>([]), |metadata, letter| {
         let heard = native(&metadata, &wire::value(letter));
@@ -252,7 +270,7 @@ fn all_of(letters: &[Json]) -> Value {
     })
 }
 
-/// Forgets the signals, so that another condition on the same handle waits for new ones.
+/// Removes the signals, so that another condition on the same handle waits for new ones.
 pub(crate) async fn forget(op: &mut Op, condition: &Condition) -> Result<(), OpError> {
     if let Some(handle) = op.text(condition.handle).map(str::to_owned) {
         op.set_metadata_of(&handle, Value::map::<&str>([]));
@@ -271,7 +289,7 @@ pub(crate) fn data(view: &View<'_>, condition: &Condition) -> Value {
     print::json(&Value::map(data), Keys::Ordered).into()
 }
 
-/// Whether there are enough signals; an error if one of them tells of a failure.
+/// Whether there are enough signals; it is an error if one of them reports a failure.
 fn is_enough(metadata: &Value, wanted: usize) -> Result<bool, OpError> {
     let has_failed = |signal: &&Members| text(signal, words(signal).status) != Some(SUCCESS);
     let failed: Vec<&Members> =
@@ -298,12 +316,12 @@ fn reasons<'m>(signals: impl Iterator<Item = &'m Members>) -> String {
     signals.map(reason).collect::<Vec<_>>().join(";")
 }
 
-/// The words of a signal as a handle keeps it.
+/// The dialect of a recorded signal.
 fn words(signal: &Members) -> &'static Words {
     if signal.contains_key(AWS.status) { &AWS } else { &NATIVE }
 }
 
-/// What a handle's metadata tells of signals.
+/// The signals in a handle's metadata, with their ids.
 fn signals(metadata: &Value) -> impl Iterator<Item = (std::sync::Arc<str>, &Members)> {
     let members = metadata.as_map().into_iter().flatten();
     members.filter_map(|(id, signal)| Some((id.clone(), signal.as_map()?)))

@@ -44,7 +44,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     stored_config::store(op, "component".into(), config).await
 }
 
-/// A component has several configurations and none to show as its own.
+/// Reads an attribute. A component has several configurations, so `config` is null.
 fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value>, Fault> {
     match name {
         "config" => Ok(Some(Value::Null)),

@@ -1,13 +1,12 @@
 //! OS::Heat::Stack: a stack of its own, here or in another region or cloud.
 //!
-//! It is made through the orchestration API like any other object, found by its name, and shown in lists
-//! beside the stack that asked for it. Which region is meant is for the transport, which knows the way;
-//! other credentials are refused.
+//! It is created through the orchestration API like any other object, found by its name, and listed beside the
+//! parent stack. The transport chooses the endpoint of the region; other credentials are refused.
 
 use crate::behaviour::SnapshotRecord;
 use crate::declare::*;
 use crate::op::{Op, OpError, Progress};
-use crate::property_access::{given, section};
+use crate::property_access::given;
 use crate::wire;
 use kiln_cloud::{Call, Marker, Reply, delete, get, post, put};
 use serde_json::{Value as Json, json};
@@ -46,13 +45,14 @@ pub(super) fn stack() -> ResourceType {
 
 const SERVICE: Service = Service::Orchestration;
 
-/// Where the moment of the last action is kept, to tell the next one from it.
+/// The entry of the resource's data with the time of the last action, which distinguishes the next action from
+/// it.
 const SEEN: &str = "updated_time";
 
-/// Where the name of the stack is kept.
+/// The entry of the resource's data with the name of the stack.
 const NAME: &str = "stack_name";
 
-/// How often a stack is looked at that does not seem to have heard of what it should do.
+/// The number of reads for which a stack may show its former state after a command.
 const LOOKS: u32 = 10;
 
 fn marker(op: &Op) -> Option<Marker> {
@@ -68,18 +68,18 @@ fn marker(op: &Op) -> Option<Marker> {
     })
 }
 
-/// Something that is said of where the stack should be.
+/// A member of the property `context`, such as the region.
 fn context(op: &Op, name: &str) -> Option<Arc<str>> {
-    let context = section(&op.context().properties, "context")?;
+    let context = op.section("context")?;
     given(context, name)?.as_text().cloned()
 }
 
-/// A call to the service of the region where the stack should be.
+/// Directs a call to the region of the stack.
 fn there(op: &Op, call: Call) -> Call {
     call.in_region(context(op, "region_name"))
 }
 
-/// The address of the stack. Whoever removes a copy of it later goes by another name than the stack.
+/// The path of the stack. The name is recorded, because an operation on a snapshot has another physical name.
 fn path(op: &Op) -> String {
     let name = op.data(NAME).and_then(Value::as_text).unwrap_or(&op.context().physical_name);
     format!("/stacks/{name}/{}", op.id().map_or("", |id| id))
@@ -96,7 +96,7 @@ fn body(op: &Op) -> Result<Json, OpError> {
         "parameters": wire::json(op.prop("parameters")),
         "disable_rollback": true,
     });
-    // The template may name them.
+    // The template may refer to files.
     if !op.context().files.is_empty() {
         let files = op.context().files.iter();
         body["files"] = files.map(|(name, text)| (name.to_string(), Json::from(&**text))).collect();
@@ -132,7 +132,7 @@ async fn act(op: &mut Op, action: &str) -> Result<(), OpError> {
     if op.id().is_none() {
         return Ok(());
     }
-    // A call whose reply was lost may not have reached it: then it is told again.
+    // A call with a lost reply may not have reached the stack, so it is repeated.
     for attempt in 0..3 {
         let call = post(SERVICE, format!("{}/actions", path(op)), json!({ action: null }));
         let (call, look) = (there(op, call), there(op, get(SERVICE, path(op))));
@@ -146,7 +146,7 @@ async fn act(op: &mut Op, action: &str) -> Result<(), OpError> {
     until(op, &action.to_uppercase()).await
 }
 
-/// Waits until an action on the stack is over, and keeps what it shows: attributes come from it.
+/// Waits until an action on the stack is complete, and keeps the stack for attributes.
 async fn until(op: &mut Op, action: &str) -> Result<(), OpError> {
     let seen = op.data(SEEN).cloned();
     let mut looks = 0;
@@ -171,8 +171,8 @@ fn progress(reply: &Reply, action: &str, seen: Option<&Value>, looks: u32) -> Pr
     let status = reply.text("/stack/stack_status").unwrap_or_default();
     let time = Value::from(reply.text("/stack/updated_time").unwrap_or("never"));
     let (was, how) = status.split_once('_').unwrap_or((status, ""));
-    // It may not have heard yet of what it should do. Times are in whole seconds: after a while they do
-    // not tell any more.
+    // The stack may still show the state before the command. Times have a resolution of one second, so after
+    // some reads an equal time does not count.
     let is_stale = was != action || seen == Some(&time);
     match how {
         _ if is_stale && looks < LOOKS => Progress::NotYet,
@@ -250,7 +250,7 @@ async fn copy(op: &mut Op) -> Result<(), OpError> {
 async fn forget(op: &mut Op) -> Result<(), OpError> {
     let marker = snapshots(op);
     match op.remove_copies(&marker).await {
-        // The stack is gone, and its snapshots with it.
+        // The stack does not exist any more, and neither do its snapshots.
         Err(OpError::Failed(failure)) if &*failure.class == "NotFound" => Ok(()),
         ended => ended,
     }

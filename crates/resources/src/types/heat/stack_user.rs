@@ -1,9 +1,9 @@
-//! The users of stacks: each for one resource, in a domain of their own, with next to no rights.
+//! Stack users: each belongs to one resource and has few rights, in a separate domain.
 //!
-//! What is put on servers must be weak. A user is in the project of its stack's users, has one role there
-//! that lets it signal and read what is its own, and goes with its resource; the project goes with the
-//! stack. Names are known before anything is made, so whatever an interruption leaves is found by them.
-//! Where an operator has no domain for them, the project is that of the stack itself.
+//! Credentials on servers must not allow much. A stack user is in the project of its stack's users and has one
+//! role there, with which it can signal its resource and read the metadata. It is deleted with the resource,
+//! and the project with the stack. Names are known before the objects are created, so operations find what an
+//! interruption left. Without a domain for stack users, their project is that of the stack.
 
 use crate::declare::Value;
 use crate::op::{Domain, Op, OpError};
@@ -13,7 +13,7 @@ use kiln_template::Secret;
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
-/// Where a resource keeps what is known of its user.
+/// The entries of the resource's data about its stack user.
 pub(crate) const USER: &str = "user_id";
 const PROJECT: &str = "user_project";
 const PASSWORD: &str = "password";
@@ -21,7 +21,7 @@ const ACCESS: &str = "access_key";
 const SECRET: &str = "secret_key";
 const CREDENTIAL: &str = "credential_id";
 
-/// The longest name that a user can have.
+/// The maximum length of a user's name in Keystone.
 const LONGEST: usize = 255;
 
 /// A user with a role in the project of its stack's users.
@@ -33,7 +33,7 @@ pub(crate) struct User {
     pub(crate) project: Arc<str>,
 }
 
-/// What requests are signed with.
+/// The EC2 key with which requests are signed.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
     pub(crate) access: String,
@@ -41,30 +41,30 @@ pub(crate) struct Key {
 }
 
 impl User {
-    /// Lets calls be made in the user's name.
+    /// The credential for calls as the stack user.
     pub(crate) fn credential(&self) -> Credential {
         Credential::with_password(&self.id, &self.password, &self.project)
     }
 }
 
-/// Whether stacks can have users.
+/// Whether the operator configured stack users.
 pub(crate) fn are_there(op: &Op) -> bool {
     op.stack().guests.domain.is_some()
 }
 
-/// Whether they are in the project of the stack itself, which is not theirs to make or to remove.
+/// Whether stack users are in the project of the stack itself, which Kiln neither creates nor deletes.
 fn is_with_owner(op: &Op) -> bool {
     matches!(op.stack().guests.domain, Some(Domain::Owner))
 }
 
-/// The name of the resource's user: its end is what makes it unique.
+/// The name of the resource's user. A long name loses its beginning, because its end makes it unique.
 fn name(op: &Op) -> String {
     let name = &op.context().physical_name;
     let skipped = name.chars().count().saturating_sub(LONGEST);
     name.chars().skip(skipped).collect()
 }
 
-/// How the resource's user is found, if there is one.
+/// The marker by which the resource's user is found.
 pub(crate) fn marker(op: &Op) -> Option<Marker> {
     are_there(op).then(|| named("/users", "users", "user", &name(op)))
 }
@@ -81,24 +81,24 @@ fn named(path: &str, many: &str, one: &str, name: &str) -> Marker {
     }
 }
 
-/// A call by whoever owns the domain of the users.
+/// Makes a call with the credential of the domain's administrator.
 fn owned(call: Call) -> Call {
     call.with_credential(Credential::stack_domain())
 }
 
-// --- making ---
+// --- creating ---
 
-/// The user that is the resource's own object: made if there is none yet.
+/// Returns the user that is the resource's own object, and creates it if necessary.
 pub(crate) async fn own(op: &mut Op) -> Result<User, OpError> {
     user(op, true, None).await
 }
 
-/// The user that is the resource's own object, with a password that was chosen.
+/// Like [`own`], with a password from the template.
 pub(crate) async fn own_with(op: &mut Op, password: Option<&str>) -> Result<User, OpError> {
     user(op, true, password).await
 }
 
-/// The user beside the resource's own object: made if there is none yet.
+/// Returns the user besides the resource's own object, and creates it if necessary.
 pub(crate) async fn beside(op: &mut Op) -> Result<User, OpError> {
     user(op, false, None).await
 }
@@ -109,13 +109,13 @@ async fn user(op: &mut Op, is_own: bool, password: Option<&str>) -> Result<User,
         None => kept(op, PASSWORD, 16).await?,
     };
     let (name, data) = (name(op), op.context().data.clone());
-    // The project is kept last: whoever has it is complete.
+    // The project is recorded last, so a user with a project is complete.
     if let (Some(id), Some(project)) = (text(&data, USER), text(&data, PROJECT)) {
         let (id, project) = (id.into(), project.into());
         return Ok(User { id, name, password, project });
     }
     let project = project(op).await?;
-    // Without a domain of their own they are where the identity service puts them.
+    // Without a domain for stack users, Keystone chooses the domain.
     let domain = if is_with_owner(op) { None } else { Some(domain(op).await?) };
     let mut body = json!({ "user": {
         "name": name,
@@ -149,7 +149,7 @@ async fn user(op: &mut Op, is_own: bool, password: Option<&str>) -> Result<User,
     Ok(User { id, name, password, project })
 }
 
-/// Something random that the resource keeps, in so many bytes: drawn once.
+/// Returns a random text in the resource's data, and draws it if necessary.
 async fn kept(op: &mut Op, name: &str, bytes: usize) -> Result<String, OpError> {
     if let Some(known) = text(&op.context().data, name) {
         return Ok(known.to_owned());
@@ -159,7 +159,8 @@ async fn kept(op: &mut Op, name: &str, bytes: usize) -> Result<String, OpError> 
     Ok(drawn)
 }
 
-/// The project of the stack's users: made if there is none yet. Several resources may want it at once.
+/// Returns the project of the stack's users, and creates it if necessary. Several resources may do so at the
+/// same time.
 async fn project(op: &mut Op) -> Result<Arc<str>, OpError> {
     if is_with_owner(op) {
         return Ok(op.stack().project.clone());
@@ -167,7 +168,7 @@ async fn project(op: &mut Op) -> Result<Arc<str>, OpError> {
     if let Some(known) = op.stack().users_project.clone().filter(|known| !known.is_empty()) {
         return Ok(known);
     }
-    // From now on there may be one, whatever becomes of this.
+    // The project may exist from now on, even if the operation fails.
     op.set_users_project("");
     let name = op.stack().users_project_name();
     let marker = named("/projects", "projects", "project", &name);
@@ -189,14 +190,14 @@ async fn make_project(op: &mut Op, name: &str, marker: &Marker) -> Result<Arc<st
     let call = owned(post(Service::Identity, "/projects", body)).marker(marker.clone());
     match op.call("users", call).await {
         Ok(made) => Ok(made.text("/project/id").unwrap_or_default().into()),
-        // Another resource was faster.
+        // Another resource created the project first.
         Err(stop) if stop.is_conflict() => found(op, marker).await?.ok_or(stop),
         Err(stop) => Err(stop),
     }
 }
 
-/// What an earlier operation may have made without hearing of it: it is there as it should be, since all that it
-/// is made of was kept before.
+/// Finds an object that an interrupted operation may have created. It is complete, because all values in its
+/// request were recorded before.
 async fn left_behind(
     op: &mut Op,
     step: &str,
@@ -259,12 +260,12 @@ fn no_users() -> OpError {
 
 // --- keys and tokens ---
 
-/// The key with which requests of the user are signed: made if there is none yet.
+/// Returns the key that signs the user's requests, and creates it if necessary.
 pub(crate) async fn key(op: &mut Op, user: &User) -> Result<Key, OpError> {
     key_of(op, &user.id, &user.project).await
 }
 
-/// A key of a user: made if the resource has none yet.
+/// Returns a key of a user, and creates it if the resource has none.
 pub(crate) async fn key_of(op: &mut Op, user: &str, project: &str) -> Result<Key, OpError> {
     let access = kept(op, ACCESS, 16).await?;
     let secret = kept(op, SECRET, 16).await?;
@@ -293,7 +294,7 @@ pub(crate) async fn key_of(op: &mut Op, user: &str, project: &str) -> Result<Key
     Ok(Key { access, secret })
 }
 
-/// A token of the user. It ends in some hours.
+/// Creates a token of the user, which expires after some hours.
 pub(crate) async fn token(op: &mut Op, user: &User) -> Result<String, OpError> {
     let body = json!({ "auth": {
         "identity": { "methods": ["password"], "password": {
@@ -306,9 +307,9 @@ pub(crate) async fn token(op: &mut Op, user: &User) -> Result<String, OpError> {
     reply.header("x-subject-token").map(str::to_owned).ok_or_else(missing)
 }
 
-// --- putting to rest, removing ---
+// --- suspending and deleting ---
 
-/// Lets the user in, or not.
+/// Enables or disables the user.
 pub(crate) async fn enable(op: &mut Op, is_enabled: bool) -> Result<(), OpError> {
     let Some(id) = text(&op.context().data, USER).map(str::to_owned) else { return Ok(()) };
     let body = json!({ "user": { "enabled": is_enabled } });
@@ -316,7 +317,7 @@ pub(crate) async fn enable(op: &mut Op, is_enabled: bool) -> Result<(), OpError>
     op.call("user", call).await.map(drop)
 }
 
-/// Removes the user that is the resource's own object, and its key.
+/// Deletes the user that is the resource's own object, and its key.
 pub(crate) async fn remove_own(op: &mut Op) -> Result<(), OpError> {
     let Some(id) = op.id().cloned() else { return Ok(()) };
     if are_there(op) {
@@ -327,7 +328,7 @@ pub(crate) async fn remove_own(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Removes the user beside the resource's own object, and its key.
+/// Deletes the user besides the resource's own object, and its key.
 pub(crate) async fn remove_beside(op: &mut Op) -> Result<(), OpError> {
     let Some(marker) = marker(op) else { return Ok(()) };
     match text(&op.context().data, USER).map(str::to_owned) {
@@ -335,7 +336,7 @@ pub(crate) async fn remove_beside(op: &mut Op) -> Result<(), OpError> {
             remove_key(op).await?;
             op.remove("user", owned(delete(Service::Identity, format!("/users/{id}")))).await?;
         }
-        // Nobody heard whether one was made; one that was begun had a password.
+        // A doubtful operation may have created a user; its password was recorded before.
         None if op.context().is_doubtful && op.data(PASSWORD).is_some() => {
             op.remove_copies(&marker).await?;
         }
@@ -347,7 +348,7 @@ pub(crate) async fn remove_beside(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Removes the key, and leaves the user.
+/// Deletes the key and keeps the user.
 pub(crate) async fn remove_key(op: &mut Op) -> Result<(), OpError> {
     if let Some(key) = text(&op.context().data, CREDENTIAL).map(str::to_owned) {
         op.remove("key", owned(delete(Service::Identity, format!("/credentials/{key}")))).await?;

@@ -1,8 +1,8 @@
-//! Software configurations as they are kept: immutable, each with an id of its own.
+//! Stored software configurations: each is immutable and has an id.
 //!
-//! A resource knows its configuration by heart, and attributes are answered from that. Others find it
-//! among the configurations of its project, where it is kept through the orchestration service: written
-//! under an id that was drawn and is durable before, so that writing it twice does no harm.
+//! A resource has its configuration in its data, from which attributes are read. The orchestration service
+//! stores a copy among the configurations of the project, under an id that is durable before the first write,
+//! so a write can be repeated.
 
 use crate::behaviour::View;
 use crate::declare::{Members, Value, map};
@@ -16,18 +16,18 @@ use serde_json::{Value as Json, json};
 
 const SERVICE: Service = Service::Orchestration;
 
-/// Where a resource keeps its configuration.
+/// The entry of the resource's data with its configuration.
 const CONFIG: &str = "config";
 
-/// The group of configurations that belong to none.
+/// Heat's group for configurations without a tool.
 pub(super) const UNGROUPED: &str = "Heat::Ungrouped";
 
-/// A text made from others, hidden if one of them is.
+/// A text, hidden if one of the texts that it was built from is.
 pub(super) fn text(text: String, is_hidden: bool) -> Value {
     if is_hidden { Value::Secret(Secret::new(text.into())) } else { text.into() }
 }
 
-/// Keeps a configuration, with what the resource's properties say beside it, under a new id.
+/// Stores a configuration with the inputs, outputs and options from the properties, under a new id.
 pub(super) async fn store(op: &mut Op, group: Value, config: Value) -> Result<(), OpError> {
     if op.id().is_some() {
         return publish(op).await;
@@ -50,7 +50,7 @@ pub(super) async fn store(op: &mut Op, group: Value, config: Value) -> Result<()
     publish(op).await
 }
 
-/// Writes what the resource keeps to where others find it.
+/// Stores the resource's configuration in the orchestration service.
 pub(super) async fn publish(op: &mut Op) -> Result<(), OpError> {
     let (Some(id), Some(stored)) = (op.id().cloned(), op.data(CONFIG).cloned()) else {
         return Ok(());
@@ -62,7 +62,7 @@ pub(super) async fn publish(op: &mut Op) -> Result<(), OpError> {
     op.call("store", put(SERVICE, format!("/software_configs/{id}"), body)).await.map(drop)
 }
 
-/// Removes the configuration; somebody else may have done so.
+/// Deletes the configuration; it is no error if it does not exist.
 pub(super) async fn remove(op: &mut Op) -> Result<(), OpError> {
     let Some(id) = op.id().cloned() else { return Ok(()) };
     op.remove("delete", delete(SERVICE, format!("/software_configs/{id}"))).await?;
@@ -70,13 +70,13 @@ pub(super) async fn remove(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// A stored configuration, made by whomever, as it is told: with the names of its hidden parts.
+/// Reads a stored configuration of the project, with the names of its hidden fields.
 pub(super) async fn whole(op: &mut Op, id: &str) -> Result<Json, OpError> {
     let call = get(SERVICE, format!("/software_configs/{}", wire::segment(id)));
     Ok(op.read(call).await?.body)
 }
 
-/// What a stored configuration, made by whomever, holds; nothing if there is none with this id.
+/// Reads the content of a stored configuration of the project; `None` if there is none with this id.
 pub(crate) async fn content(op: &mut Op, id: &str) -> Result<Option<Value>, OpError> {
     let reply = match op.read(get(SERVICE, format!("/software_configs/{id}"))).await {
         Ok(reply) => reply,
@@ -89,12 +89,12 @@ pub(crate) async fn content(op: &mut Op, id: &str) -> Result<Option<Value>, OpEr
     Ok(Some(if is_hidden { Value::Secret(Secret::new(config)) } else { config }))
 }
 
-/// The configuration that a resource keeps.
+/// The configuration in a resource's data.
 fn stored<'v>(view: &View<'v>) -> Option<&'v Members> {
     view.data.get(CONFIG)?.as_map()
 }
 
-/// Attributes of a configuration: what it is made of.
+/// Reads an attribute of a configuration, which is one of its fields.
 pub(super) fn attribute(
     view: &View<'_>,
     name: &str,
@@ -109,7 +109,7 @@ pub(super) fn attribute(
     Ok(Some(step_into_attribute(&answer, path)))
 }
 
-/// Keeps the properties `group` and `config` as they are.
+/// Stores the properties `group` and `config` unchanged.
 pub(super) async fn as_written(op: &mut Op) -> Result<(), OpError> {
     let (group, config) = (op.prop("group").clone(), op.prop("config").clone());
     store(op, group, config).await

@@ -1,11 +1,11 @@
 //! OS::Heat::SwiftSignal: a pause in stack creation until enough signals lie in an object store.
 
 use super::mailbox::Mailbox;
-use super::signals::{POLLING, SUCCESS};
+use super::signals::{POLLING, SUCCESS, timeout_prop};
 use crate::behaviour::View;
 use crate::declare::*;
 use crate::op::{Op, OpError};
-use crate::property_access::{count, text};
+use crate::property_access::text;
 use crate::wire;
 use kiln_template::functions::{Fault, step_into_attribute};
 use kiln_template::print::{self, Keys};
@@ -22,23 +22,17 @@ pub(super) fn swift_signal() -> ResourceType {
             prop("count", Int, "Number of success signals to wait for.").default(1).range(1, 1000),
             prop("handle", Str, "Reference to the signal handle that receives the signals.")
                 .required(),
-            prop(
-                "timeout",
-                Num,
-                "Seconds to wait for the signals before the resource fails, 43200 at most.",
-            )
-            .required()
-            .range(1, 43200),
+            timeout_prop("timeout", Num),
         ])
         .attrs([attr("data", Str, "JSON text that maps the ID of each signal to its data.")])
         .creates(|op| Box::pin(wait(op)))
         .attributes(attribute)
 }
 
-/// Where the resource keeps the data of the signals.
+/// The entry of the resource's data with the data of the signals.
 const DATA: &str = "data";
 
-/// The signals that lie there, by their ids.
+/// The received signals by their ids.
 type Signals = BTreeMap<String, Json>;
 
 async fn wait(op: &mut Op) -> Result<(), OpError> {
@@ -48,7 +42,7 @@ async fn wait(op: &mut Op) -> Result<(), OpError> {
         let message = format!("{handle} is no handle of this stack");
         return Err(OpError::failed("ValueError", message));
     };
-    let wanted = count(&op.context().properties, "count").unwrap_or(1);
+    let wanted = op.count("count").unwrap_or(1);
     let timeout: Duration = op.seconds("timeout");
     let deadline = op.deadline("timeout", timeout);
     let mut backoff = POLLING;
@@ -70,7 +64,8 @@ async fn wait(op: &mut Op) -> Result<(), OpError> {
     }
 }
 
-/// What the letters say: nothing at all is a success, and of several with one id the last counts.
+/// Reads signals from letters. An empty letter is a success, and of several letters with one id the last
+/// counts.
 fn signals(letters: &[Json]) -> Result<Signals, OpError> {
     let mut signals = Signals::new();
     for letter in letters {

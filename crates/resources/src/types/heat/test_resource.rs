@@ -3,7 +3,7 @@
 
 use crate::declare::*;
 use crate::op::{Op, OpError};
-use crate::property_access::{given, seconds, section};
+use crate::property_access::{given, seconds};
 use kiln_template::functions::step_into_attribute;
 
 pub(super) fn test_resource() -> ResourceType {
@@ -73,7 +73,7 @@ pub(super) fn test_resource() -> ResourceType {
         })
 }
 
-/// One that is to fail never gets an id, however long it waits before it does.
+/// Creates the resource. If it is to fail, it fails without an id.
 async fn create(op: &mut Op) -> Result<(), OpError> {
     if !op.prop("fail").is_truthy() {
         let name = op.context().physical_name.clone();
@@ -82,10 +82,9 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     act(op, "create").await
 }
 
-/// Waits as told, and fails if told so; nothing keeps it from being deleted.
+/// Waits and fails as the properties say. A deletion never fails.
 async fn act(op: &mut Op, action: &str) -> Result<(), OpError> {
-    let own = section(&op.context().properties, "action_wait_secs")
-        .and_then(|waits| given(waits, action));
+    let own = op.section("action_wait_secs").and_then(|waits| given(waits, action));
     let length = own.map_or_else(|| op.seconds("wait_secs"), seconds);
     op.wait("wait", length).await?;
     if op.prop("fail").is_truthy() && action != "delete" {

@@ -25,7 +25,7 @@ pub(super) fn value() -> ResourceType {
         })
 }
 
-/// `type` asks a kind of `value`; it never converts it.
+/// Checks that `value` has the type `type`; it is not converted.
 fn value_is_of_its_type(properties: &Members) -> Result<(), PropertyError> {
     let kind = match properties.get("type").and_then(Value::as_text).map(|text| &**text) {
         Some("string") => Str,

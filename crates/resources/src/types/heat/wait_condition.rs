@@ -19,13 +19,7 @@ pub(super) fn wait_condition() -> ResourceType {
                 "Reference to the wait condition handle that receives the signals.",
             )
             .required(),
-            prop(
-                "timeout",
-                Num,
-                "Seconds to wait for the signals before the resource fails, 43200 at most.",
-            )
-            .required()
-            .range(1, 43200),
+            signals::timeout_prop("timeout", Num),
         ])
         .attrs([
             attr("data", Str, "JSON text that maps the ID of each signal to its data.").uncached()

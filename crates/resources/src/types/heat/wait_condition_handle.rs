@@ -90,7 +90,7 @@ async fn with_token(op: &mut Op, user: &User) -> Result<(), OpError> {
     Ok(())
 }
 
-/// What somebody has to know to signal the handle.
+/// The value of the attribute `signal`: URL or credentials for a signal.
 async fn signal(op: &mut Op, transport: SignalTransport, user: &User) -> Result<Json, OpError> {
     Ok(match transport {
         SignalTransport::Cfn => {
@@ -131,7 +131,7 @@ fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value
     Ok(Some(step_into_attribute(&answer, path)))
 }
 
-/// A command that signals the handle; what it is told goes behind it.
+/// The value of the attribute `curl_cli`: a command that signals the handle, without the body.
 fn curl_cli(view: &View<'_>) -> Value {
     let (Some(token), Value::Text(url)) = (text(view.data, TOKEN), endpoint(view)) else {
         return Value::Null;

@@ -41,7 +41,7 @@ pub(super) fn port() -> ResourceType {
                 .update_method(UpdateMethod::JsonPatch("application/json".into()))
                 .deleted_at_once()
                 .adjust_fields(|_, _, fields| {
-                    // The service writes it so.
+                    // The service returns MAC addresses in lower case.
                     if let Some(Json::String(address)) = fields.get_mut("address") {
                         address.make_ascii_lowercase();
                     }

@@ -1,4 +1,4 @@
-//! What the types of the identity service have in common: plain objects, and roles on projects and domains.
+//! The common parts of the types of the identity service: plain objects, and roles on projects and domains.
 
 use crate::declare::*;
 use crate::lookup;
@@ -9,17 +9,34 @@ use crate::rest::{self, RestSpec, UpdateMethod};
 use kiln_cloud::{delete, put};
 use serde_json::Value as Json;
 
-/// Objects of the identity service: their names are unique, so they are made under a mark.
+/// Objects of the identity service. Their names are unique, so they are created under a mark and renamed.
 pub(super) fn rest_spec(path: &'static str, one: &'static str) -> RestSpec {
     RestSpec::new(Service::Identity, path, one)
-        .unsent(["groups", "roles"])
-        .field("domain", "domain_id")
         .update_method(UpdateMethod::Patch)
         .marks_then_renames()
         .deleted_at_once()
 }
 
-/// Whoever can have roles: a user or a group.
+/// An item of the property `roles`: a role on a project or a domain.
+pub(super) fn role_grant() -> Prop {
+    record([
+        prop(
+            "domain",
+            Str,
+            "Name or ID of the domain on which the role is granted; not together with a project.",
+        )
+        .is(DOMAIN),
+        prop(
+            "project",
+            Str,
+            "Name or ID of the project on which the role is granted; not together with a domain.",
+        )
+        .is(PROJECT),
+        prop("role", Str, "Name or ID of the role that is granted.").required().is(ROLE),
+    ])
+}
+
+/// The holder of roles: a user or a group.
 pub(super) enum Holder {
     User,
     Group,
@@ -40,8 +57,8 @@ impl Holder {
         }
     }
 
-    /// The paths of the grants that properties ask for: whoever has them is an object of the resource, or
-    /// is named by a property. What cannot be found any more has no grants, unless it must be found.
+    /// The paths of the grants in properties. The holder is named by a property, or is the resource's own
+    /// object. Grants whose role, project or domain does not exist are skipped, unless they must be found.
     async fn grants(
         &self,
         op: &mut Op,
@@ -84,11 +101,13 @@ impl Holder {
         Ok(format!("{place}/{}s/{holder}/roles/{role}", self.property()))
     }
 
-    /// Grants the roles that are asked for, and revokes those that were.
+    /// Grants the roles in the template, and revokes former ones.
     pub(super) async fn assign(&self, op: &mut Op) -> Result<(), OpError> {
         let (before, after) =
             (op.context().previous_properties.clone(), op.context().properties.clone());
-        if !op.changes(self.property()) && before.get("roles") == after.get("roles") {
+        // Users and groups with roles of their own have no property that names the holder.
+        let is_other = op.declares(self.property()) && op.changes(self.property());
+        if !is_other && op.previous("roles") == op.prop("roles") {
             return Ok(());
         }
         let granted = self.grants(op, &before, false).await?;
@@ -113,7 +132,7 @@ impl Holder {
     }
 }
 
-/// Every role is on a project or on a domain.
+/// Checks that every role is on a project or on a domain.
 pub(super) fn check_roles(members: &Members) -> Result<(), PropertyError> {
     for role in items(members, "roles").iter().filter_map(|it| open(it).as_map()) {
         if is_given(role, "project") && is_given(role, "domain") {

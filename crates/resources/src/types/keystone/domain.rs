@@ -30,7 +30,7 @@ pub(super) fn domain() -> ResourceType {
         .rest(rest_spec("/domains", "domain").mark_field("description"))
 }
 
-/// A domain that is enabled cannot be removed.
+/// Disables the domain and deletes it: Keystone refuses to delete an enabled domain.
 async fn remove(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_some() {
         let body = json!({ "domain": { "enabled": false } });

@@ -55,12 +55,13 @@ pub(super) fn project() -> ResourceType {
         .deletes(|op| Box::pin(remove(op)))
         .rest(
             rest_spec("/projects", "project")
+                .field("domain", "domain_id")
                 .field("parent", "parent_id")
                 .mark_field("description"),
         )
 }
 
-/// The security group that every project has would be left behind in the network service.
+/// Deletes the project after its default security group, which would stay in the network service.
 async fn remove(op: &mut Op) -> Result<(), OpError> {
     let Some(project) = op.id().cloned() else { return Ok(()) };
     let list = get(Service::Network, "/security-groups")
@@ -68,7 +69,7 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
         .query("name", "default");
     let groups = match op.read(list).await {
         Ok(reply) => reply.body["security_groups"].as_array().cloned().unwrap_or_default(),
-        // There is no network service, so there is nothing to leave behind.
+        // A cloud without a network service has no security groups.
         Err(OpError::Failed(failure)) if &*failure.class == "EndpointNotFound" => Vec::new(),
         Err(stop) => return Err(stop),
     };

@@ -37,7 +37,7 @@ pub(super) fn region() -> ResourceType {
         )
 }
 
-/// A region whose id is chosen is written where it will be; no mark is needed to find it.
+/// Creates the region. One with an id in the template is created with PUT at its path, so it needs no mark.
 async fn create(op: &mut Op) -> Result<(), OpError> {
     let (Some(id), Some(spec)) = (op.text("id").map(str::to_owned), op.rest_spec()) else {
         return rest::create(op).await;

@@ -29,10 +29,10 @@ pub(super) fn role() -> ResourceType {
             .updatable(),
         ])
         .finder(marker)
-        .rest(rest_spec("/roles", "role"))
+        .rest(rest_spec("/roles", "role").field("domain", "domain_id"))
 }
 
-/// The roles of a domain are listed only to those who ask for that domain's.
+/// Finds the role in its domain; Keystone lists the roles of a domain only with that filter.
 fn marker(op: &Op) -> Option<Marker> {
     let mut marker = rest::marker(op)?;
     if let Some(domain) = op.text("domain") {

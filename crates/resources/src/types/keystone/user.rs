@@ -1,6 +1,6 @@
 //! OS::Keystone::User: a user of a domain, with groups and roles.
 
-use super::common::{Holder, check_roles, rest_spec};
+use super::common::{Holder, check_roles, rest_spec, role_grant};
 use crate::declare::*;
 use crate::lookup;
 use crate::op::{Op, OpError};
@@ -17,38 +17,68 @@ pub(super) fn user() -> ResourceType {
         .detects_drift()
         .since("2015.1")
         .props([
-            prop("default_project", Str, "Name or ID of the project used when the user logs in without naming one.").updatable().is(PROJECT).by_name(),
-            prop("description", Str, "Free text that describes the user.").updatable().default_empty(),
-            prop("domain", Str, "Name or ID of the domain that the user belongs to.").updatable().default("default").is(DOMAIN).by_name(),
+            prop(
+                "default_project",
+                Str,
+                "Name or ID of the project used when the user logs in without naming one.",
+            )
+            .updatable()
+            .is(PROJECT)
+            .by_name(),
+            prop("description", Str, "Free text that describes the user.")
+                .updatable()
+                .default_empty(),
+            prop("domain", Str, "Name or ID of the domain that the user belongs to.")
+                .updatable()
+                .default("default")
+                .is(DOMAIN)
+                .by_name(),
             prop("email", Str, "Mail address of the user.").updatable(),
             prop("enabled", Bool, "Whether the user can log in.").updatable().default(true),
-            prop("groups", List, "Names or IDs of the groups that the user is a member of.").updatable().each(item(Str).is(GROUP).by_name()),
-            prop("name", Str, "Name of the user; made from the stack and resource names if omitted.").updatable(),
+            prop("groups", List, "Names or IDs of the groups that the user is a member of.")
+                .updatable()
+                .each(item(Str).is(GROUP).by_name()),
+            prop(
+                "name",
+                Str,
+                "Name of the user; made from the stack and resource names if omitted.",
+            )
+            .updatable(),
             prop("password", Str, "Password with which the user logs in.").updatable(),
-            prop("roles", List, "Roles that the user has, each on a project or a domain.").updatable().each(record([
-                prop("domain", Str, "Name or ID of the domain on which the role is granted; not together with a project.").is(DOMAIN),
-                prop("project", Str, "Name or ID of the project on which the role is granted; not together with a domain.").is(PROJECT),
-                prop("role", Str, "Name or ID of the role that is granted.").required().is(ROLE),
-            ])),
+            prop("roles", List, "Roles that the user has, each on a project or a domain.")
+                .updatable()
+                .each(role_grant()),
         ])
         .attrs([
-            attr("default_project_id", Str, "ID of the project used when the user logs in without naming one.").since("9.0.0"),
+            attr(
+                "default_project_id",
+                Str,
+                "ID of the project used when the user logs in without naming one.",
+            )
+            .since("9.0.0"),
             attr("domain_id", Str, "ID of the domain that the user belongs to.").since("9.0.0"),
             attr("enabled", Bool, "Whether the user can log in.").since("9.0.0"),
             attr("name", Str, "Name of the user in the identity service.").since("9.0.0"),
-            attr("password_expires_at", Str, "Time at which the password expires; null if it never does.").since("9.0.0"),
+            attr(
+                "password_expires_at",
+                Str,
+                "Time at which the password expires; null if it never does.",
+            )
+            .since("9.0.0"),
         ])
         .check(check_roles)
         .deletes(|op| Box::pin(remove(op)))
         .rest(
             rest_spec("/users", "user")
+                .unsent(["groups", "roles"])
+                .field("domain", "domain_id")
                 .field("default_project", "default_project_id")
                 .mark_field("description")
                 .after_write(|op| Box::pin(belong(op))),
         )
 }
 
-/// Has the user in the groups and with the roles that are asked for.
+/// Adds the user to its groups, removes it from former ones, and grants its roles.
 async fn belong(op: &mut Op) -> Result<(), OpError> {
     let (before, after) =
         (op.context().previous_properties.clone(), op.context().properties.clone());
@@ -63,7 +93,7 @@ async fn belong(op: &mut Op) -> Result<(), OpError> {
     Holder::User.assign(op).await
 }
 
-/// The user's places in groups, which are named by their ids.
+/// The paths of the user's memberships in groups.
 fn groups(op: &Op, properties: &Members) -> Vec<String> {
     let user = op.id().map_or("", |id| id);
     let groups = items(properties, "groups").iter().filter_map(|it| open(it).as_text());
@@ -74,7 +104,7 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
     let Some(user) = op.id().cloned() else { return Ok(()) };
     let properties = op.context().properties.clone();
     for group in items(&properties, "groups").iter().filter_map(|it| open(it).as_text()) {
-        // What cannot be found is gone, and the user is not in it.
+        // A group that is not found is deleted, and the membership with it.
         let Ok(group) = lookup::find_id(op, GROUP, group).await else { continue };
         let path = format!("/groups/{group}/users/{user}");
         op.remove(&format!("leave {group}"), delete(Service::Identity, path)).await?;

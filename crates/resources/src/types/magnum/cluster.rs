@@ -4,6 +4,7 @@ use super::objects;
 use crate::declare::*;
 use crate::op::{Op, OpError, Progress};
 use crate::rest::{self, Readiness};
+use crate::types::fragments::{name_attr, name_prop};
 use crate::wire;
 use kiln_cloud::{Reply, get};
 
@@ -38,11 +39,7 @@ pub(super) fn cluster() -> ResourceType {
                 .updatable()
                 .default(1)
                 .min(1),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            ),
+            name_prop(),
             prop("node_count", Int, "Number of nodes that run workloads.")
                 .updatable()
                 .default(1)
@@ -58,7 +55,7 @@ pub(super) fn cluster() -> ResourceType {
             attr("keypair", Str, "Name of the key pair for SSH access."),
             attr("master_addresses", List, "IP addresses of the control plane's nodes."),
             attr("master_count", Int, "Number of nodes that run the control plane."),
-            attr("name", Str, "Name that the service has on record."),
+            name_attr(),
             attr("node_addresses", List, "IP addresses of the worker nodes."),
             attr("node_count", Int, "Number of worker nodes."),
             attr("stack_id", Str, "ID of the stack with which the service built the cluster."),
@@ -76,7 +73,8 @@ pub(super) fn cluster() -> ResourceType {
 const DONE: [&str; 3] = ["CREATE_COMPLETE", "UPDATE_COMPLETE", "RESUME_COMPLETE"];
 const FAILED: [&str; 3] = ["CREATE_FAILED", "UPDATE_FAILED", "DELETE_FAILED"];
 
-/// The service answers before it begins: a cluster is as wanted when it is done, and shows what was wanted.
+/// Updates the cluster. The service answers before it starts, so the update is complete only when the cluster
+/// shows the new values.
 async fn update(op: &mut Op) -> Result<(), OpError> {
     let Some(spec) = op.rest_spec() else { return Ok(()) };
     let fields = rest::changed_fields(op, &spec);

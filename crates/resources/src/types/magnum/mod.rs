@@ -3,6 +3,7 @@
 use crate::declare::*;
 use crate::property_access::text;
 use crate::rest::{RestSpec, UpdateMethod};
+use crate::types::fragments::name_prop;
 
 mod bay;
 mod bay_model;
@@ -19,7 +20,7 @@ pub(crate) fn types() -> Vec<ResourceType> {
     ]
 }
 
-/// What a template of clusters has, by whichever name.
+/// Declares a cluster template, which has two type names.
 fn template_of_clusters(kind: ResourceType) -> ResourceType {
     kind.service(Service::ContainerInfra)
         .props([
@@ -84,11 +85,7 @@ fn template_of_clusters(kind: ResourceType) -> ResourceType {
                 "Whether a load balancer stands in front of the control plane.",
             )
             .default(true),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            ),
+            name_prop(),
             prop(
                 "network_driver",
                 Str,
@@ -139,7 +136,7 @@ fn template_of_clusters(kind: ResourceType) -> ResourceType {
         )
 }
 
-/// Objects of the service. Its lists cannot be narrowed down.
+/// Objects of the service, whose lists cannot be filtered.
 fn objects(path: &'static str, many: &'static str) -> RestSpec {
     RestSpec::new(Service::ContainerInfra, path, "")
         .list_envelope(many)
@@ -148,7 +145,7 @@ fn objects(path: &'static str, many: &'static str) -> RestSpec {
         .update_method(UpdateMethod::JsonPatch("application/json".into()))
 }
 
-/// Every orchestration engine has a volume driver of its own.
+/// Checks that the volume driver suits the orchestration engine.
 fn driver_suits(members: &Members) -> Result<(), PropertyError> {
     let (Some(engine), Some(driver)) = (text(members, "coe"), text(members, "volume_driver"))
     else {

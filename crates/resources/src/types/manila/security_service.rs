@@ -3,6 +3,7 @@
 
 use crate::declare::*;
 use crate::rest::RestSpec;
+use crate::types::fragments::{description_prop, name_prop};
 
 pub(super) fn security_service() -> ResourceType {
     ResourceType::new("OS::Manila::SecurityService")
@@ -11,17 +12,11 @@ pub(super) fn security_service() -> ResourceType {
         .entity("security_services")
         .since("5.0.0")
         .props([
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
-                .updatable(),
+            description_prop().updatable(),
             prop("dns_ip", Str, "Address of the name server used inside the project's network.")
                 .updatable(),
             prop("domain", Str, "Domain or realm of the directory service.").updatable(),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .updatable(),
+            name_prop().updatable(),
             prop("password", Str, "Password of the account in `user`.").updatable(),
             prop("server", Str, "Address or host name of the directory server.").updatable(),
             prop(

@@ -5,6 +5,7 @@ use crate::declare::*;
 use crate::op::{Op, OpError};
 use crate::property_access::{items, open, text};
 use crate::rest::{self, Readiness, RestSpec};
+use crate::types::fragments::{description_prop, name_prop};
 use crate::wire;
 use kiln_cloud::{Call, Marker, get, post, put};
 use serde_json::{Map as Fields, Value as Json, json};
@@ -46,18 +47,12 @@ pub(super) fn share() -> ResourceType {
                 .required()
                 .one_of(["ip", "user", "cert", "cephx"]),
             ])),
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
-                .updatable(),
+            description_prop().updatable(),
             prop("is_public", Bool, "Whether other projects can see the share.")
                 .updatable()
                 .default(false),
             prop("metadata", Map, "Key-value pairs to keep with the share.").updatable(),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .updatable(),
+            name_prop().updatable(),
             prop(
                 "share_network",
                 Str,
@@ -113,7 +108,7 @@ pub(super) fn share() -> ResourceType {
         )
 }
 
-/// What can be changed goes by other names then, and metadata has a place of its own.
+/// Renames fields for an update, in which they have other names; metadata has a separate call.
 fn adjust_fields(_: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) {
     if operation == OperationKind::Update {
         fields.remove("metadata");
@@ -156,7 +151,7 @@ async fn check(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_some() { show_places(op).await } else { Ok(()) }
 }
 
-/// Where the share is found on the network is told apart from the rest.
+/// Reads the export locations, which have a separate path.
 async fn show_places(op: &mut Op) -> Result<(), OpError> {
     let reply = op.read(get(Service::Share, format!("{}/export_locations", path(op)))).await?;
     let mut shown = op.remote().as_map().cloned().unwrap_or_default();
@@ -165,12 +160,12 @@ async fn show_places(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Asks who may use the share.
+/// The call that lists the access rules.
 fn access_list(op: &Op) -> Call {
     post(Service::Share, format!("{}/action", path(op)), json!({ "access_list": null }))
 }
 
-/// Lets those use the share that are named, and those no more that were.
+/// Adds the access rules in the template, and removes former ones.
 async fn allow(op: &mut Op) -> Result<(), OpError> {
     let (before, after) =
         (op.context().previous_properties.clone(), op.context().properties.clone());

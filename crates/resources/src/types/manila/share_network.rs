@@ -6,6 +6,7 @@ use crate::op::{Op, OpError};
 use crate::property_access::{items, open};
 use crate::refusals::exclusive;
 use crate::rest::{self, RestSpec};
+use crate::types::fragments::{description_prop, name_prop};
 use kiln_cloud::{get, post};
 use serde_json::{Map as Fields, Value as Json, json};
 
@@ -17,14 +18,8 @@ pub(super) fn share_network() -> ResourceType {
         .detects_drift()
         .since("5.0.0")
         .props([
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
-                .updatable(),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .updatable(),
+            description_prop().updatable(),
+            name_prop().updatable(),
             prop(
                 "neutron_network",
                 Str,
@@ -94,7 +89,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
     secure(op).await
 }
 
-/// A subnet is given with its network.
+/// Adds the network of the subnet if the template has only the subnet: the service needs both.
 async fn complete(op: &mut Op, fields: &mut Fields<String, Json>) -> Result<(), OpError> {
     let subnet = fields.get("neutron_subnet_id").and_then(Json::as_str).map(str::to_owned);
     if let Some(subnet) = subnet.filter(|_| op.prop("neutron_network").is_null()) {
@@ -104,7 +99,7 @@ async fn complete(op: &mut Op, fields: &mut Fields<String, Json>) -> Result<(), 
     Ok(())
 }
 
-/// Has the network with the security services that are named, and with no others.
+/// Adds the security services in the template, and removes all others.
 async fn secure(op: &mut Op) -> Result<(), OpError> {
     let properties = op.context().properties.clone();
     if op.context().previous_properties.get("security_services")
@@ -135,7 +130,7 @@ async fn secure(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// The id of a security service that is given by its id or name.
+/// Finds the id of a security service by its id or name.
 async fn find(op: &mut Op, given: &str) -> Result<String, OpError> {
     if is_uuid(given) {
         return Ok(given.to_owned());

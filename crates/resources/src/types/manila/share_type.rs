@@ -50,7 +50,7 @@ pub(super) fn share_type() -> ResourceType {
         )
 }
 
-/// The specifications are replaced by others.
+/// Replaces the extra specifications.
 async fn update(op: &mut Op) -> Result<(), OpError> {
     let (before, after) =
         (op.context().previous_properties.clone(), op.context().properties.clone());

@@ -4,6 +4,7 @@ use crate::declare::*;
 use crate::lookup::is_uuid;
 use crate::refusals::one_of;
 use crate::rest::{RestSpec, UpdateMethod};
+use crate::types::fragments::name_prop;
 use serde_json::Value as Json;
 
 pub(super) fn cron_trigger() -> ResourceType {
@@ -19,11 +20,7 @@ pub(super) fn cron_trigger() -> ResourceType {
                 "Number of runs after which the trigger is spent; unlimited if omitted.",
             ),
             prop("first_time", Str, "Time of the first run in UTC, as `YYYY-MM-DD HH:MM`."),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            ),
+            name_prop(),
             prop(
                 "pattern",
                 Str,

@@ -1,4 +1,4 @@
-//! A workflow as its service wants it defined: in YAML, of which JSON is a part.
+//! The definition of a workflow in Mistral's language, as JSON, which is valid YAML.
 
 use crate::declare::{Members, Value};
 use crate::property_access::{given, items, open, section, text};
@@ -11,7 +11,7 @@ pub(super) fn definition(name: &str, properties: &Members) -> Json {
     for property in ["description", "output", "tags", "type"] {
         workflow.extend(given(properties, property).map(|it| (property.into(), wire::json(it))));
     }
-    // Only the names: the values are for those who start it.
+    // The definition has only the names; the values are inputs of an execution.
     if let Some(input) = section(properties, "input") {
         workflow.insert("input".into(), input.keys().map(|name| name.to_string()).collect());
     }
@@ -27,7 +27,7 @@ pub(super) fn definition(name: &str, properties: &Members) -> Json {
     json!({ "version": "2.0", name: workflow })
 }
 
-/// Members by the names that the service has for them, but for some.
+/// The members of a map under Mistral's names, which have hyphens, without some of them.
 fn hyphenated(members: &Members, but: &[&str]) -> Fields<String, Json> {
     let given = members.iter().filter(|(name, value)| !value.is_null() && !but.contains(&&***name));
     given.map(|(name, value): (_, &Value)| (name.replace('_', "-"), wire::json(value))).collect()

@@ -76,13 +76,13 @@ fn actions() -> Prop {
     )
 }
 
-/// Where what the workflows gave is kept, all of them together.
+/// The entry of the resource's data with the outputs of all workflows.
 const OUTPUTS: &str = "outputs";
 
-/// Where the id of the execution under way is kept.
+/// The entry of the resource's data with the id of the current execution.
 const EXECUTION: &str = "execution";
 
-/// Runs the workflow of an action, if it has one, and keeps what it gives.
+/// Runs the workflow of an action, if the template has one, and records its output.
 async fn run(op: &mut Op, action: &str) -> Result<(), OpError> {
     let properties = op.context().properties.clone();
     let task = section(&properties, "actions").and_then(|actions| section(actions, action));
@@ -98,7 +98,7 @@ async fn run(op: &mut Op, action: &str) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Starts an execution. Its id is ours, so it is started once.
+/// Starts an execution. Kiln chooses the id, so a repeated call does not start another.
 async fn begin(op: &mut Op, action: &str, task: &Members) -> Result<String, OpError> {
     let under_way = op.data(EXECUTION).and_then(Value::as_text).map(|id| id.to_string());
     let id = match under_way {
@@ -156,7 +156,7 @@ fn progress(reply: &Reply) -> Progress {
     }
 }
 
-/// Keeps what an execution gave; a `resource_id` in it becomes the resource's own.
+/// Records the output of an execution; a `resource_id` in it becomes the resource's id.
 fn keep(op: &mut Op, execution: &str, ended: &Reply) {
     let output = match &ended.body["output"] {
         Json::String(text) => serde_json::from_str(text).unwrap_or_default(),

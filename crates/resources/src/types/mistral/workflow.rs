@@ -6,6 +6,7 @@ use crate::declare::*;
 use crate::op::{Op, OpError};
 use crate::property_access::{items, open};
 use crate::rest::in_path;
+use crate::types::fragments::{description_prop, tags_prop};
 use crate::wire;
 use kiln_cloud::{Marker, delete, get, post, put};
 use kiln_template::functions::step_into_attribute;
@@ -21,12 +22,12 @@ pub(super) fn workflow() -> ResourceType {
         .kept_on_failed_check()
         .since("2015.1")
         .props([
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.").updatable(),
+            description_prop().updatable(),
             prop("input", Map, "Names of the workflow's inputs, with their default values.").updatable(),
             prop("name", Str, "Name that identifies the workflow; made from the stack and resource names if omitted."),
             prop("output", Map, "Values that the workflow returns, mostly given as YAQL or Jinja expressions.").updatable(),
             prop("params", Map, "Parameters for executions, such as `task_name` for workflows of type `reverse`.").updatable(),
-            prop("tags", List, "Labels by which the object can be found; they replace any earlier ones.").updatable().since("10.0.0"),
+            tags_prop().updatable().since("10.0.0"),
             task_defaults(),
             tasks(),
             prop("type", Str, "What orders the tasks: their transitions (`direct`) or their dependencies (`reverse`).").required().updatable().one_of(["direct", "reverse"]),
@@ -35,7 +36,7 @@ pub(super) fn workflow() -> ResourceType {
         .attrs([attr("alarm_url", Str, "Signed URL to which an alarm can post in order to start the workflow.").uncached(), attr("data", Map, "Map with the workflow's name and its declared input."), attr("executions", List, "Executions that signals to the resource have started.")])
         .attributes(|view, name, path| {
             let value = match name {
-                // Where it is signalled comes with the users of stacks.
+                // The workflow has no stack user, and so no signed URL.
                 "alarm_url" => Value::Null,
                 "data" => map([
                     ("name", view.physical_id.map_or(Value::Null, Value::from)),
@@ -109,7 +110,7 @@ fn tasks() -> Prop {
             prop("concurrency", Int, "Most actions of a `with_items` task that run at once.")
                 .replaces("policies.concurrency")
                 .since("8.0.0"),
-            prop("description", Str, "Free-form text for people; the service gives it no meaning."),
+            description_prop(),
             prop("input", Map, "Input values for the action or workflow of the task."),
             prop(
                 "join",
@@ -188,17 +189,17 @@ fn tasks() -> Prop {
     ))
 }
 
-// A signal starts an execution, which needs a call; what hears a signal makes none. Until the engine makes calls for
-// signals, nothing comes of one. What is started then goes into the datum below, and goes with the workflow.
+// In Heat a signal starts an execution. Signal handlers make no calls, so a signal has no effect here yet. The
+// entry below is for the ids of such executions, which would be deleted with the workflow.
 
-/// Where the ids of executions are kept that signals started.
+/// The entry of the resource's data with the ids of executions that signals started.
 const EXECUTIONS: &str = "executions";
 
 fn path(op: &Op) -> String {
     format!("/workflows/{}", in_path(op.id().map_or("", |id| id)))
 }
 
-/// A workflow is known by its name.
+/// The name of the workflow, which identifies it.
 fn name(op: &Op) -> String {
     op.text("name").unwrap_or(&op.context().physical_name).to_owned()
 }

@@ -1,7 +1,9 @@
 //! OS::Neutron::AddressScope: a scope inside which addresses of subnet pools do not overlap.
 
 use super::common::bare;
+use super::fragments::shared_prop;
 use crate::declare::*;
+use crate::types::fragments::{name_prop, tenant_id_prop};
 
 pub(super) fn address_scope() -> ResourceType {
     ResourceType::new("OS::Neutron::AddressScope")
@@ -12,10 +14,12 @@ pub(super) fn address_scope() -> ResourceType {
         .detects_drift()
         .since("6.0.0")
         .props([
-            prop("ip_version", Int, "IP version of the addresses in the scope, 4 or 6.").default(4).one_of([4, 6]),
-            prop("name", Str, "Human-readable name; made from the stack and resource names if omitted.").updatable(),
-            prop("shared", Bool, "Whether all projects may use the object, not only its owner.").updatable().default(false),
-            prop("tenant_id", Str, "Project that owns the object; only administrators may choose another than the stack's.").is(PROJECT),
+            prop("ip_version", Int, "IP version of the addresses in the scope, 4 or 6.")
+                .default(4)
+                .one_of([4, 6]),
+            name_prop().updatable(),
+            shared_prop().updatable().default(false),
+            tenant_id_prop().is(PROJECT),
         ])
         .rest(bare("/address-scopes", "address_scope"))
 }

@@ -1,4 +1,5 @@
-//! What network types have in common.
+//! The common parts of network types: requests, agents, and associations of objects, which have no id in the
+//! service.
 
 use crate::behaviour::OperationKind;
 use crate::declare::*;
@@ -12,45 +13,51 @@ use std::sync::Arc;
 
 // --- objects of the network service ---
 
-/// Plain objects of the network service: with a description, and tags and further fields if the type has
-/// them.
+/// The property with fields for extensions, whose members are fields of the request.
+pub(super) const VALUE_SPECS: &str = "value_specs";
+
+/// Plain objects of the network service, which have a description.
 pub(super) fn rest_spec(path: &'static str, one: &'static str) -> RestSpec {
-    bare(path, one).mark_field("description").after_write(|op| Box::pin(set_tags(op)))
+    bare(path, one).mark_field("description")
+}
+
+/// Objects of the network service that have a description, and tags: those are set with a call of their own.
+pub(super) fn tagged(path: &'static str, one: &'static str) -> RestSpec {
+    rest_spec(path, one).unsent(["tags"]).after_write(|op| Box::pin(set_tags(op)))
 }
 
 /// Plain objects of the network service that have no description.
 pub(super) fn bare(path: &'static str, one: &'static str) -> RestSpec {
-    RestSpec::new(Service::Network, path, one)
-        .unsent(["tags", "value_specs"])
-        .marks_then_renames()
-        .adjust_fields(adjust_fields)
+    RestSpec::new(Service::Network, path, one).marks_then_renames().adjust_fields(adjust_fields)
 }
 
-/// Rules of a quality-of-service policy, which are below it.
+/// Rules of a quality-of-service policy, whose paths are below that of the policy.
 pub(super) fn qos_rule(path: &'static str, one: &'static str) -> RestSpec {
     bare(path, one).finds("policy", QOS_POLICY)
 }
 
-/// When objects with a status of their own are ready.
+/// When objects with a status are ready.
 pub(super) fn built() -> Readiness {
     Readiness::when("status", ["ACTIVE", "DOWN"], ["ERROR", "DEGRADED"])
         .waiting(["BUILD"])
         .words("", "Resource is not built")
 }
 
-/// When taps are ready.
+/// When tap services and tap flows are ready.
 pub(super) fn tapping() -> Readiness {
     Readiness::when("status", ["ACTIVE"], ["ERROR"])
 }
 
-/// Adds further fields as the user gave them; of those that were sent before, only what changed.
+/// Adds the members of `value_specs` as fields; an update has only those that changed.
 pub(super) fn adjust_fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) {
-    let (before, after) = (&op.context().previous_properties, &op.context().properties);
-    let sent = section(before, "value_specs");
-    for (name, value) in section(after, "value_specs").into_iter().flatten() {
-        let is_sent = sent.and_then(|sent| sent.get(name)).is_some_and(|sent| sent.equals(value));
-        if !is_sent {
-            fields.insert(name.to_string(), wire::json(value));
+    if op.declares(VALUE_SPECS) {
+        let sent = open(op.previous(VALUE_SPECS)).as_map();
+        for (name, value) in op.section(VALUE_SPECS).into_iter().flatten() {
+            let is_sent =
+                sent.and_then(|sent| sent.get(name)).is_some_and(|sent| sent.equals(value));
+            if !is_sent {
+                fields.insert(name.to_string(), wire::json(value));
+            }
         }
     }
     if operation == OperationKind::Update {
@@ -58,21 +65,21 @@ pub(super) fn adjust_fields(op: &Op, operation: OperationKind, fields: &mut Fiel
     }
 }
 
-/// What a field becomes that is given no more: the service takes no null for it.
+/// Sets the default of a field that an update removes, because the service accepts no null.
 pub(super) fn reset(fields: &mut Fields<String, Json>, name: &str, value: impl Into<Json>) {
     if let Some(field) = fields.get_mut(name).filter(|field| field.is_null()) {
         *field = value.into();
     }
 }
 
-/// Fields that stay as they are if they are given no more: the service takes no null for them.
+/// Leaves fields unchanged that an update removes, because the service accepts no null.
 pub(super) fn keep(fields: &mut Fields<String, Json>, names: &[&str]) {
     fields.retain(|name, value| !(value.is_null() && names.contains(&name.as_str())));
 }
 
-/// Whether a property is other than before; on create, whether it is given.
+/// Whether a property differs from its value before the update; on create, whether it has a value.
 pub(crate) fn differs(op: &Op, name: &str) -> bool {
-    !op.context().previous_properties.get(name).unwrap_or(&Value::Null).equals(op.prop(name))
+    !op.previous(name).equals(op.prop(name))
 }
 
 /// The path of the resource's object.
@@ -80,7 +87,7 @@ pub(super) fn object(op: &Op) -> String {
     op.rest_spec().map(|spec| rest::path(op, &spec)).unwrap_or_default()
 }
 
-/// Sets the tags, if the type has any and they are other than before.
+/// Sets the tags if they differ from those before the update.
 pub(super) async fn set_tags(op: &mut Op) -> Result<(), OpError> {
     if differs(op, "tags") {
         let tags = match wire::json(op.prop("tags")) {
@@ -93,9 +100,9 @@ pub(super) async fn set_tags(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Further fields may not be those that are properties, or that say whose the object is.
+/// Checks that `value_specs` has no fields that are properties or determine the owner.
 pub(super) fn further_fields(members: &Members) -> Result<(), PropertyError> {
-    let names = section(members, "value_specs").into_iter().flat_map(Members::keys);
+    let names = section(members, VALUE_SPECS).into_iter().flat_map(Members::keys);
     let is_banned = |name: &&Arc<str>| {
         matches!(&***name, "shared" | "tenant_id") || members.contains_key(&***name)
     };
@@ -111,18 +118,18 @@ pub(super) fn further_fields(members: &Members) -> Result<(), PropertyError> {
 
 /// The agents that serve an object.
 pub(super) struct Agents {
-    /// The property that names them.
+    /// The property with the ids of the agents.
     pub(super) property: &'static str,
-    /// What is below an object, and lists them.
+    /// The collection of agents below an object's path.
     pub(super) listed: &'static str,
-    /// What is below an agent, and lists objects.
+    /// The collection of objects below an agent's path.
     pub(super) served: &'static str,
-    /// What an object's id is called there.
+    /// The field with the object's id in a request to that collection.
     pub(super) field: &'static str,
 }
 
 impl Agents {
-    /// Has the object served by the agents that are named and by no others.
+    /// Assigns the object to the agents in the template, and removes it from all others.
     pub(super) async fn serve(&self, op: &mut Op) -> Result<(), OpError> {
         if !differs(op, self.property) || op.prop(self.property).is_null() {
             return Ok(());
@@ -154,7 +161,7 @@ impl Agents {
     }
 }
 
-/// That an agent is gone, or serves the object already, is nothing to fail of.
+/// Ignores that an agent does not exist or serves the object already.
 fn passed_over<T>(result: Result<T, OpError>) -> Result<(), OpError> {
     match result {
         Err(stop) if stop.is_not_found() || stop.is_conflict() => Ok(()),
@@ -174,13 +181,13 @@ pub(super) fn texts(list: &Value) -> Vec<String> {
     all.iter().filter_map(|item| open(item).as_text()).map(|text| text.to_string()).collect()
 }
 
-// --- ties between objects, which have no id of their own ---
+// --- associations of objects, which have no id in the service ---
 
-/// Where the id of a tie is kept while it is open whether there is one.
+/// The entry of the resource's data with the id of an association that may or may not exist.
 const TYING: &str = "tying";
 
-/// Ties objects together with a call, and gives the tie this id. A tie that is there already and is not
-/// ours is refused by the service, and is left alone.
+/// Creates an association with a call, and gives it an id. The service refuses an association that exists
+/// already, and the resource does not take it over.
 pub(super) async fn tie(op: &mut Op, id: &str, call: kiln_cloud::Call) -> Result<(), OpError> {
     if op.id().is_some() {
         return Ok(());
@@ -196,8 +203,8 @@ pub(super) async fn tie(op: &mut Op, id: &str, call: kiln_cloud::Call) -> Result
     tied.map(drop)
 }
 
-/// The id of a tie that is there, or may be. If that is open, whatever was under way is given time to
-/// happen, so that it can be undone.
+/// The id of an association that exists or may exist. In the second case a lost call first gets time to take
+/// effect, so that it can be undone.
 pub(super) async fn tied(op: &mut Op) -> Result<Option<Arc<str>>, OpError> {
     if let Some(id) = op.id() {
         return Ok(Some(id.clone()));
@@ -207,132 +214,8 @@ pub(super) async fn tied(op: &mut Op) -> Result<Option<Arc<str>>, OpError> {
     Ok(Some(id))
 }
 
-/// Forgets a tie that is undone.
+/// Records that the association does not exist any more.
 pub(super) fn untied(op: &mut Op) {
     op.set_data(TYING, Value::Null);
     op.clear_id();
-}
-
-// --- parts of declarations ---
-
-/// Algorithms by which the two ends of a VPN connection prove who they are.
-pub(super) const AUTHENTICATION: [&str; 6] =
-    ["sha1", "sha256", "sha384", "sha512", "aes-xcbc", "aes-cmac"];
-
-/// Algorithms that encrypt a VPN connection.
-pub(super) const ENCRYPTION: [&str; 25] = [
-    "3des",
-    "aes-128",
-    "aes-192",
-    "aes-256",
-    "aes-128-ccm-8",
-    "aes-192-ccm-8",
-    "aes-256-ccm-8",
-    "aes-128-ccm-12",
-    "aes-192-ccm-12",
-    "aes-256-ccm-12",
-    "aes-128-ccm-16",
-    "aes-192-ccm-16",
-    "aes-256-ccm-16",
-    "aes-128-gcm-8",
-    "aes-192-gcm-8",
-    "aes-256-gcm-8",
-    "aes-128-gcm-12",
-    "aes-192-gcm-12",
-    "aes-256-gcm-12",
-    "aes-128-gcm-16",
-    "aes-192-gcm-16",
-    "aes-256-gcm-16",
-    "aes-128-ctr",
-    "aes-192-ctr",
-    "aes-256-ctr",
-];
-
-/// Groups for the key exchange of a VPN connection.
-pub(super) const KEY_GROUPS: [&str; 20] = [
-    "group2", "group5", "group14", "group15", "group16", "group17", "group18", "group19",
-    "group20", "group21", "group22", "group23", "group24", "group25", "group26", "group27",
-    "group28", "group29", "group30", "group31",
-];
-
-/// Tags on the object.
-pub(super) fn tags(kind: ResourceType) -> ResourceType {
-    kind.props([prop(
-        "tags",
-        List,
-        "Labels by which the object can be found; they replace any earlier ones.",
-    )
-    .updatable()
-    .since("9.0.0")
-    .each(item(Str))])
-}
-
-/// Further fields for the request, as the operator's plug-ins want them.
-pub(super) fn value_specs(kind: ResourceType) -> ResourceType {
-    kind.props([prop(
-        "value_specs",
-        Map,
-        "Further fields for the request, for extensions without properties of their own.",
-    )
-    .updatable()
-    .default_empty()])
-}
-
-/// What a security group rule may name as its protocol: a number, or one of the names.
-pub(super) fn protocols() -> impl Iterator<Item = Value> {
-    const NAMES: [&str; 22] = [
-        "ah",
-        "dccp",
-        "egp",
-        "esp",
-        "gre",
-        "icmp",
-        "icmpv6",
-        "igmp",
-        "ipv6-encap",
-        "ipv6-frag",
-        "ipv6-icmp",
-        "ipv6-nonxt",
-        "ipv6-opts",
-        "ipv6-route",
-        "ospf",
-        "pgm",
-        "rsvp",
-        "sctp",
-        "tcp",
-        "udp",
-        "udplite",
-        "vrrp",
-    ];
-    (0..=255).map(Value::from).chain(NAMES.into_iter().map(Value::from))
-}
-
-/// What can be set on every port, whether it is declared or comes with a server.
-pub(crate) fn port_settings() -> [Prop; 9] {
-    [
-        prop("admin_state_up", Bool, "Administrative state; `false` takes the object out of operation.").updatable().default(true),
-        prop("allowed_address_pairs", List, "Further addresses from which the port may send, besides its own.").updatable().each(record([
-            prop("ip_address", Str, "Allowed IP address, or a block of them in CIDR notation.").required().is(IP_OR_CIDR),
-            prop("mac_address", Str, "MAC address that goes with the IP address; the port's own if omitted.").is(MAC_ADDR),
-        ])),
-        prop("binding:vnic_type", Str, "Kind of virtual network card, such as `normal` or `direct` for SR-IOV.")
-            .updatable()
-            .default("normal")
-            .one_of([
-                "normal",
-                "direct",
-                "macvtap",
-                "direct-physical",
-                "baremetal",
-                "virtio-forwarder",
-                "smart-nic",
-            ])
-            .since("2015.1"),
-        prop("mac_address", Str, "MAC address of the port; chosen by the service if omitted.").is(MAC_ADDR),
-        prop("no_fixed_ips", Bool, "Whether the port gets no IP addresses at all; excludes `fixed_ips`.").updatable().default(false).since("16.0.0"),
-        prop("port_security_enabled", Bool, "Whether security groups and anti-spoofing filters apply to the port; as its network says if omitted.").updatable().since("5.0.0"),
-        prop("propagate_uplink_status", Bool, "Whether the port shows its device when the physical uplink goes down or comes up.").updatable().since("15.0.0"),
-        prop("qos_policy", Str, "Name or ID of the quality-of-service policy for the port's traffic.").updatable().is(QOS_POLICY).since("6.0.0"),
-        prop("value_specs", Map, "Further fields for the request, for extensions without properties of their own.").updatable().default_empty(),
-    ]
 }

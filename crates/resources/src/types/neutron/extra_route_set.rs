@@ -1,6 +1,7 @@
 //! OS::Neutron::ExtraRouteSet: a set of static routes added to a router as one.
 
 use super::common::{tie, tied, untied};
+use super::fragments::route;
 use super::routes::{self, Route};
 use crate::behaviour::OperationKind;
 use crate::declare::*;
@@ -21,18 +22,7 @@ pub(super) fn extra_route_set() -> ResourceType {
             prop("routes", List, "Static routes that the router has on behalf of this resource.")
                 .updatable()
                 .default_empty()
-                .each(record([
-                    prop(
-                        "destination",
-                        Str,
-                        "Network to be reached by the route, in CIDR notation.",
-                    )
-                    .required()
-                    .is(NET_CIDR),
-                    prop("nexthop", Str, "Address of the next hop towards the destination.")
-                        .required()
-                        .is(IP_ADDR),
-                ])),
+                .each(route()),
         ])
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
@@ -50,7 +40,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     tie(op, &router, routes::change(&router, "add", &routes)).await
 }
 
-/// A route that somebody else made would go with this resource's.
+/// Refuses routes that the router has already: a deletion of the resource would remove them.
 async fn refuse_known(op: &mut Op, router: &str, routes: &[Route]) -> Result<(), OpError> {
     let there = routes::there(op, router).await?;
     match routes.iter().find(|route| there.contains(route)) {

@@ -1,8 +1,15 @@
 //! OS::Neutron::Firewall: a firewall that applies a policy to the project's routers.
 
-use super::common::{further_fields, rest_spec};
+use super::common::{VALUE_SPECS, further_fields, rest_spec};
+use super::fragments::{
+    admin_state_up_attr, description_attr, shared_attr, shared_prop, tenant_id_attr,
+    value_specs_prop,
+};
 use crate::declare::*;
 use crate::rest::Readiness;
+use crate::types::fragments::{
+    admin_state_up_prop, description_prop, name_attr, name_prop, status_attr,
+};
 
 pub(super) fn firewall() -> ResourceType {
     ResourceType::new("OS::Neutron::Firewall")
@@ -12,53 +19,27 @@ pub(super) fn firewall() -> ResourceType {
         .entity("firewall")
         .detects_drift()
         .props([
-            prop(
-                "admin_state_up",
-                Bool,
-                "Administrative state; `false` takes the object out of operation.",
-            )
-            .updatable()
-            .default(true),
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
-                .updatable(),
+            admin_state_up_prop(),
+            description_prop().updatable(),
             prop("firewall_policy_id", Str, "ID of the policy whose rules the firewall enforces.")
                 .required()
                 .updatable(),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .updatable(),
-            prop("shared", Bool, "Whether all projects may use the object, not only its owner.")
-                .updatable()
-                .since("2015.1")
-                .unsupported("6.0.0"),
-            prop(
-                "value_specs",
-                Map,
-                "Further fields for the request, for extensions without properties of their own.",
-            )
-            .updatable()
-            .default_empty()
-            .since("5.0.0"),
+            name_prop().updatable(),
+            shared_prop().updatable().since("2015.1").unsupported("6.0.0"),
+            value_specs_prop().updatable().default_empty().since("5.0.0"),
         ])
         .attrs([
-            attr("admin_state_up", Str, "Whether the object is administratively up."),
-            attr("description", Str, "Description that the service has on record."),
+            admin_state_up_attr(),
+            description_attr(),
             attr("firewall_policy_id", Str, "ID of the policy in force."),
-            attr("name", Str, "Name that the service has on record."),
-            attr("shared", Str, "Whether all projects may use the object.").unsupported("6.0.0"),
-            attr(
-                "status",
-                Str,
-                "Current status as the service reports it, such as `ACTIVE` or `DOWN`.",
-            ),
-            attr("tenant_id", Str, "ID of the project that owns the object."),
+            name_attr(),
+            shared_attr().unsupported("6.0.0"),
+            status_attr(),
+            tenant_id_attr(),
         ])
         .check(further_fields)
         .rest(
-            rest_spec("/fw/firewalls", "firewall").readiness(
+            rest_spec("/fw/firewalls", "firewall").unsent([VALUE_SPECS]).readiness(
                 Readiness::when("status", ["ACTIVE", "INACTIVE"], ["ERROR"])
                     .waiting(["PENDING_CREATE", "PENDING_UPDATE"])
                     .words("Error in Firewall", "Firewall creation failed"),

@@ -1,9 +1,11 @@
 //! OS::Neutron::FirewallPolicy: an ordered list of firewall rules.
 
 use super::common::{adjust_fields, reset, rest_spec};
+use super::fragments::{description_attr, shared_attr, shared_prop, tenant_id_attr};
 use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::Op;
+use crate::types::fragments::{description_prop, name_attr, name_prop};
 use serde_json::{Map as Fields, Value as Json, json};
 
 pub(super) fn firewall_policy() -> ResourceType {
@@ -15,18 +17,18 @@ pub(super) fn firewall_policy() -> ResourceType {
         .detects_drift()
         .props([
             prop("audited", Bool, "Whether the policy counts as audited; the service clears the mark when rules change.").updatable().default(false),
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.").updatable(),
+            description_prop().updatable(),
             prop("firewall_rules", List, "IDs of the rules, in the order in which they are tried.").updatable(),
-            prop("name", Str, "Human-readable name; made from the stack and resource names if omitted.").updatable(),
-            prop("shared", Bool, "Whether all projects may use the object, not only its owner.").updatable().default(false),
+            name_prop().updatable(),
+            shared_prop().updatable().default(false),
         ])
         .attrs([
             attr("audited", Str, "Whether the policy has been audited since its last change."),
-            attr("description", Str, "Description that the service has on record."),
+            description_attr(),
             attr("firewall_rules", List, "IDs of the policy's rules, in order."),
-            attr("name", Str, "Name that the service has on record."),
-            attr("shared", Str, "Whether all projects may use the object."),
-            attr("tenant_id", Str, "ID of the project that owns the object."),
+            name_attr(),
+            shared_attr(),
+            tenant_id_attr(),
         ])
         .rest(
             rest_spec("/fw/firewall_policies", "firewall_policy")

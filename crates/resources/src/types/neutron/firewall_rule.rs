@@ -1,9 +1,11 @@
 //! OS::Neutron::FirewallRule: a rule that lets traffic pass a firewall or stops it.
 
 use super::common::{adjust_fields, rest_spec};
+use super::fragments::{description_attr, shared_attr, shared_prop, tenant_id_attr};
 use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::Op;
+use crate::types::fragments::{description_prop, name_attr, name_prop};
 use serde_json::{Map as Fields, Value as Json};
 
 pub(super) fn firewall_rule() -> ResourceType {
@@ -18,8 +20,7 @@ pub(super) fn firewall_rule() -> ResourceType {
                 .updatable()
                 .default("deny")
                 .one_of(["allow", "deny"]),
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
-                .updatable(),
+            description_prop().updatable(),
             prop(
                 "destination_ip_address",
                 Str,
@@ -40,19 +41,12 @@ pub(super) fn firewall_rule() -> ResourceType {
                 .updatable()
                 .default("4")
                 .one_of(["4", "6"]),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .updatable(),
+            name_prop().updatable(),
             prop("protocol", Str, "Protocol to match; `any` stands for all of them.")
                 .updatable()
                 .default("any")
                 .one_of(["tcp", "udp", "icmp", "any"]),
-            prop("shared", Bool, "Whether all projects may use the object, not only its owner.")
-                .updatable()
-                .default(false),
+            shared_prop().updatable().default(false),
             prop(
                 "source_ip_address",
                 Str,
@@ -69,7 +63,7 @@ pub(super) fn firewall_rule() -> ResourceType {
         ])
         .attrs([
             attr("action", Str, "What the rule does with matching traffic."),
-            attr("description", Str, "Description that the service has on record."),
+            description_attr(),
             attr(
                 "destination_ip_address",
                 Str,
@@ -79,18 +73,18 @@ pub(super) fn firewall_rule() -> ResourceType {
             attr("enabled", Str, "Whether the rule is in effect."),
             attr("firewall_policy_id", Str, "ID of the policy that contains the rule, if any."),
             attr("ip_version", Str, "IP version that the rule matches."),
-            attr("name", Str, "Name that the service has on record."),
+            name_attr(),
             attr("position", Str, "Place of the rule within its policy, counted from 1."),
             attr("protocol", Str, "Protocol that the rule matches; null for all."),
-            attr("shared", Str, "Whether all projects may use the object."),
+            shared_attr(),
             attr("source_ip_address", Str, "Source address or block that the rule matches."),
             attr("source_port", Str, "Source port or range that the rule matches."),
-            attr("tenant_id", Str, "ID of the project that owns the object."),
+            tenant_id_attr(),
         ])
         .rest(rest_spec("/fw/firewall_rules", "firewall_rule").adjust_fields(fields))
 }
 
-/// Any protocol is none to the service.
+/// Sends null for the protocol `any`, as the service expects.
 fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) {
     adjust_fields(op, operation, fields);
     if let Some(protocol) = fields.get_mut("protocol").filter(|protocol| *protocol == "any") {

@@ -1,6 +1,7 @@
 //! OS::Neutron::FloatingIP: an address of an external network that can be moved between ports.
 
-use super::common::{adjust_fields, further_fields, reset, rest_spec};
+use super::common::{VALUE_SPECS, adjust_fields, further_fields, reset, rest_spec};
+use super::fragments::{tenant_id_attr, value_specs_prop};
 use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::Op;
@@ -79,12 +80,7 @@ pub(super) fn floating_ip() -> ResourceType {
             )
             .updatable()
             .is(PORT),
-            prop(
-                "value_specs",
-                Map,
-                "Further fields for the request, for extensions without properties of their own.",
-            )
-            .default_empty(),
+            value_specs_prop().default_empty(),
         ])
         .attrs([
             attr("fixed_ip_address", Str, "Internal address that traffic is forwarded to, if any.")
@@ -94,7 +90,7 @@ pub(super) fn floating_ip() -> ResourceType {
             attr("port_id", Str, "ID of the port the address currently leads to, if any.")
                 .uncached(),
             attr("router_id", Str, "ID of the router that translates the address."),
-            attr("tenant_id", Str, "ID of the project that owns the object."),
+            tenant_id_attr(),
         ])
         .check(|members| {
             further_fields(members)?;
@@ -102,6 +98,7 @@ pub(super) fn floating_ip() -> ResourceType {
         })
         .rest(
             rest_spec("/floatingips", "floatingip")
+                .unsent([VALUE_SPECS])
                 .field("floating_network", "floating_network_id")
                 .field("floating_subnet", "subnet_id")
                 .unsent(["floating_network_id"])
@@ -117,7 +114,7 @@ fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) 
     }
     reset(fields, "dns_domain", "");
     reset(fields, "dns_name", "");
-    // Which address of the port is meant goes with the port.
+    // The address belongs to the port, so both fields are sent together.
     let tie = ["port_id", "fixed_ip_address"];
     if tie.iter().any(|name| op.changes(name)) {
         fields.extend(tie.map(|name| (name.to_owned(), wire::json(op.prop(name)))));

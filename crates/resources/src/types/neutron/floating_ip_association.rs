@@ -70,7 +70,7 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Frees the address, unless it has been given to another port meanwhile.
+/// Disassociates the address, unless another port has it by now.
 async fn release(op: &mut Op, properties: &Members) -> Result<(), OpError> {
     let path = path(text(properties, "floatingip_id"));
     let shown = match op.read(get(Service::Network, path.clone())).await {

@@ -2,6 +2,7 @@
 
 use super::common::rest_spec;
 use crate::declare::*;
+use crate::types::fragments::{description_prop, name_prop};
 
 pub(super) fn flow_classifier() -> ResourceType {
     ResourceType::new("OS::Neutron::FlowClassifier")
@@ -9,8 +10,7 @@ pub(super) fn flow_classifier() -> ResourceType {
         .service(Service::Network)
         .unsupported("8.0.0")
         .props([
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
-                .updatable(),
+            description_prop().updatable(),
             prop("destination_ip_prefix", Str, "Destination addresses to match, in CIDR notation.")
                 .is(NET_CIDR),
             prop("destination_port_range_max", Int, "Last destination port to match.")
@@ -40,12 +40,7 @@ pub(super) fn flow_classifier() -> ResourceType {
             )
             .is(PORT)
             .by_name(),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .updatable(),
+            name_prop().updatable(),
             prop("protocol", Str, "IP protocol to match.").one_of(["tcp", "udp", "icmp"]),
             prop("source_ip_prefix", Str, "Source addresses to match, in CIDR notation.")
                 .is(NET_CIDR),

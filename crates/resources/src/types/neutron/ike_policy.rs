@@ -1,7 +1,11 @@
 //! OS::Neutron::IKEPolicy: the key exchange parameters of a VPN connection.
 
-use super::common::{AUTHENTICATION, ENCRYPTION, KEY_GROUPS, rest_spec};
+use super::common::rest_spec;
+use super::fragments::{
+    AUTHENTICATION, ENCRYPTION, description_attr, lifetime_prop, pfs_prop, tenant_id_attr,
+};
 use crate::declare::*;
+use crate::types::fragments::{description_prop, name_attr, name_prop};
 
 pub(super) fn ike_policy() -> ResourceType {
     ResourceType::new("OS::Neutron::IKEPolicy")
@@ -19,8 +23,7 @@ pub(super) fn ike_policy() -> ResourceType {
             .updatable()
             .default("sha1")
             .one_of(AUTHENTICATION),
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
-                .updatable(),
+            description_prop().updatable(),
             prop("encryption_algorithm", Str, "Cipher for the key exchange.")
                 .updatable()
                 .default("aes-128")
@@ -33,32 +36,9 @@ pub(super) fn ike_policy() -> ResourceType {
             .updatable()
             .default("v1")
             .one_of(["v1", "v2"]),
-            prop(
-                "lifetime",
-                Map,
-                "How long a security association lasts before keys are renegotiated.",
-            )
-            .updatable()
-            .members([
-                prop("units", Str, "What the lifetime is counted in: `seconds` or `kilobytes`.")
-                    .default("seconds")
-                    .one_of(["seconds", "kilobytes"]),
-                prop("value", Int, "Length of the lifetime in the chosen unit.").default(3600),
-            ]),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .updatable(),
-            prop(
-                "pfs",
-                Str,
-                "Diffie-Hellman group of the key exchange, for perfect forward secrecy.",
-            )
-            .updatable()
-            .default("group5")
-            .one_of(KEY_GROUPS),
+            lifetime_prop().updatable(),
+            name_prop().updatable(),
+            pfs_prop().updatable(),
             prop(
                 "phase1_negotiation_mode",
                 Str,
@@ -69,7 +49,7 @@ pub(super) fn ike_policy() -> ResourceType {
         ])
         .attrs([
             attr("auth_algorithm", Str, "Hash algorithm in use for integrity."),
-            attr("description", Str, "Description that the service has on record."),
+            description_attr(),
             attr("encryption_algorithm", Str, "Cipher that is in use."),
             attr("ike_version", Str, "IKE version that is in use."),
             attr(
@@ -77,10 +57,10 @@ pub(super) fn ike_policy() -> ResourceType {
                 Map,
                 "Lifetime of the security associations, with `units` and `value`.",
             ),
-            attr("name", Str, "Name that the service has on record."),
+            name_attr(),
             attr("pfs", Str, "Diffie-Hellman group that is in use."),
             attr("phase1_negotiation_mode", Str, "Negotiation mode in use for phase 1."),
-            attr("tenant_id", Str, "ID of the project that owns the object."),
+            tenant_id_attr(),
         ])
         .rest(rest_spec("/vpn/ikepolicies", "ikepolicy").list_envelope("ikepolicies"))
 }

@@ -1,10 +1,14 @@
 //! OS::Neutron::IPsecSiteConnection: a VPN connection between a VPN service and a peer site.
 
 use super::common::rest_spec;
+use super::fragments::{admin_state_up_attr, description_attr, tenant_id_attr};
 use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::{Op, OpError};
 use crate::rest::{self, Readiness};
+use crate::types::fragments::{
+    admin_state_up_prop, description_prop, name_attr, name_prop, status_attr,
+};
 
 pub(super) fn ipsec_site_connection() -> ResourceType {
     ResourceType::new("OS::Neutron::IPsecSiteConnection")
@@ -14,15 +18,8 @@ pub(super) fn ipsec_site_connection() -> ResourceType {
         .entity("ipsec_site_connection")
         .detects_drift()
         .props([
-            prop(
-                "admin_state_up",
-                Bool,
-                "Administrative state; `false` takes the object out of operation.",
-            )
-            .updatable()
-            .default(true),
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
-                .updatable(),
+            admin_state_up_prop(),
+            description_prop().updatable(),
             prop("dpd", Map, "How dead peers are detected, and what happens then.").members([
                 prop("actions", Str, "What to do about a dead peer, such as `hold` or `restart`.")
                     .default("hold")
@@ -46,12 +43,7 @@ pub(super) fn ipsec_site_connection() -> ResourceType {
             prop("ipsecpolicy_id", Str, "ID of the IPsec policy for the tunnel.").required(),
             prop("mtu", Int, "Largest packet, in bytes, that is sent without fragmentation.")
                 .default(1500),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .updatable(),
+            name_prop().updatable(),
             prop("peer_address", Str, "Public address or host name of the peer's gateway.")
                 .required(),
             prop("peer_cidrs", List, "Networks behind the peer, in CIDR notation.")
@@ -68,26 +60,22 @@ pub(super) fn ipsec_site_connection() -> ResourceType {
             prop("vpnservice_id", Str, "ID of the VPN service at the local end.").required(),
         ])
         .attrs([
-            attr("admin_state_up", Str, "Whether the object is administratively up."),
+            admin_state_up_attr(),
             attr("auth_mode", Str, "How the ends authenticate each other, which is `psk`."),
-            attr("description", Str, "Description that the service has on record."),
+            description_attr(),
             attr("dpd", Map, "Settings of the dead peer detection."),
             attr("ikepolicy_id", Str, "ID of the IKE policy in use."),
             attr("initiator", Str, "Which side may open the connection."),
             attr("ipsecpolicy_id", Str, "ID of the IPsec policy in use."),
             attr("mtu", Str, "Largest unfragmented packet, in bytes."),
-            attr("name", Str, "Name that the service has on record."),
+            name_attr(),
             attr("peer_address", Str, "Address or host name of the peer's gateway."),
             attr("peer_cidrs", List, "Networks behind the peer, in CIDR notation."),
             attr("peer_id", Str, "Identity that the peer must present."),
             attr("psk", Str, "The shared secret of both ends."),
             attr("route_mode", Str, "How routes to the peer come about, which is `static`."),
-            attr(
-                "status",
-                Str,
-                "Current status as the service reports it, such as `ACTIVE` or `DOWN`.",
-            ),
-            attr("tenant_id", Str, "ID of the project that owns the object."),
+            status_attr(),
+            tenant_id_attr(),
             attr("vpnservice_id", Str, "ID of the VPN service at the local end."),
         ])
         .updates(|op| Box::pin(update(op)))
@@ -97,7 +85,7 @@ pub(super) fn ipsec_site_connection() -> ResourceType {
                 .field("dpd.actions", "action")
                 .readiness(
                     Readiness::when("status", ["ACTIVE"], ["ERROR"])
-                        // It is down until the other end is there.
+                        // The connection is down until the peer is reachable.
                         .waiting(["PENDING_CREATE", "DOWN"])
                         .words(
                             "Error in IPsecSiteConnection",
@@ -107,7 +95,7 @@ pub(super) fn ipsec_site_connection() -> ResourceType {
         )
 }
 
-/// A change does not wait for the other end: it may be away.
+/// Updates the connection without waiting for the peer, which may be unreachable.
 async fn update(op: &mut Op) -> Result<(), OpError> {
     let Some(spec) = op.rest_spec() else { return Ok(()) };
     let fields = rest::changed_fields(op, &spec);

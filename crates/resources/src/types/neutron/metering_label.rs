@@ -1,8 +1,10 @@
 //! OS::Neutron::MeteringLabel: a label under which traffic through routers is counted.
 
 use super::common::rest_spec;
+use super::fragments::description_attr;
 use crate::declare::*;
 use crate::rest::UpdateMethod;
+use crate::types::fragments::{description_prop, name_attr, name_prop};
 
 pub(super) fn metering_label() -> ResourceType {
     ResourceType::new("OS::Neutron::MeteringLabel")
@@ -12,12 +14,8 @@ pub(super) fn metering_label() -> ResourceType {
         .detects_drift()
         .since("2014.1")
         .props([
-            prop("description", Str, "Free-form text for people; the service gives it no meaning."),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            ),
+            description_prop(),
+            name_prop(),
             prop(
                 "shared",
                 Bool,
@@ -27,8 +25,8 @@ pub(super) fn metering_label() -> ResourceType {
             .since("2015.1"),
         ])
         .attrs([
-            attr("description", Str, "Description that the service has on record."),
-            attr("name", Str, "Name that the service has on record."),
+            description_attr(),
+            name_attr(),
             attr("shared", Str, "Whether the label counts the traffic of all projects."),
         ])
         .rest(

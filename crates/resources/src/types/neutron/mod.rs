@@ -2,7 +2,8 @@
 
 use crate::declare::ResourceType;
 
-pub(crate) use common::{differs, port_settings};
+pub(crate) use common::differs;
+pub(crate) use fragments::port_settings;
 pub(crate) use router_gateway::gateway;
 pub(crate) use security_group::{have_rules, push};
 
@@ -17,6 +18,7 @@ mod floating_ip;
 mod floating_ip_association;
 mod floating_ip_port_forward;
 mod flow_classifier;
+mod fragments;
 mod health_monitor;
 mod ike_policy;
 mod ipsec_policy;

@@ -1,11 +1,15 @@
 //! OS::Neutron::Net: a network, to which subnets and ports belong.
 
 use super::common::{
-    Agents, adjust_fields, built, further_fields, reset, rest_spec, set_tags, tags, value_specs,
+    Agents, VALUE_SPECS, adjust_fields, built, further_fields, reset, set_tags, tagged,
 };
+use super::fragments::{admin_state_up_attr, shared_prop, tags, tenant_id_attr, value_specs};
 use crate::behaviour::{OperationKind, View};
 use crate::declare::*;
 use crate::op::{Op, OpError};
+use crate::types::fragments::{
+    admin_state_up_prop, name_attr, name_prop, status_attr, tenant_id_prop,
+};
 use crate::wire;
 use kiln_cloud::get;
 use kiln_template::functions::{Fault, step_into_attribute};
@@ -20,32 +24,32 @@ pub(super) fn net() -> ResourceType {
         .with(tags)
         .with(value_specs)
         .props([
-            prop("admin_state_up", Bool, "Administrative state; `false` takes the object out of operation.").updatable().default(true),
+            admin_state_up_prop(),
             prop("availability_zone_hints", List, "Availability zones to prefer when agents are chosen to serve the object.").since("19.0.0"),
             prop("dhcp_agent_ids", List, "IDs of the DHCP agents to serve the network; administrators only.").updatable(),
             prop("dns_domain", Str, "DNS zone in which ports of the network are published, ending with a dot.").updatable().is(DNS_DOMAIN).since("7.0.0"),
-            prop("name", Str, "Human-readable name; made from the stack and resource names if omitted.").updatable(),
+            name_prop().updatable(),
             prop("port_security_enabled", Bool, "Whether new ports get security groups and anti-spoofing filters unless they say otherwise.").updatable().since("5.0.0"),
             prop("qos_policy", Str, "Name or ID of the quality-of-service policy for ports without their own.").updatable().is(QOS_POLICY).by_name().since("6.0.0"),
-            prop("shared", Bool, "Whether all projects may use the object, not only its owner.").updatable().default(false),
-            prop("tenant_id", Str, "Project that owns the object; only administrators may choose another than the stack's."),
+            shared_prop().updatable().default(false),
+            tenant_id_prop(),
         ])
         .attrs([
-            attr("admin_state_up", Str, "Whether the object is administratively up."),
+            admin_state_up_attr(),
             attr("l2_adjacency", Bool, "Whether all ports of the network can reach each other on layer 2.").since("9.0.0"),
             attr("mtu", Int, "Largest packet that the network carries, in bytes.").since("5.0.0"),
-            attr("name", Str, "Name that the service has on record."),
+            name_attr(),
             attr("port_security_enabled", Bool, "Whether port security is the default for new ports.").since("5.0.0"),
             attr("qos_policy_id", Str, "ID of the network's quality-of-service policy, if any.").since("6.0.0"),
             attr("segments", List, "Layer-2 segments of the network, each with all its fields.").since("11.0.0"),
-            attr("status", Str, "Current status as the service reports it, such as `ACTIVE` or `DOWN`."),
+            status_attr(),
             attr("subnets", List, "IDs of the subnets on the network."),
-            attr("tenant_id", Str, "ID of the project that owns the object."),
+            tenant_id_attr(),
         ])
         .check(further_fields)
         .attributes(segments)
         .rest(
-            rest_spec("/networks", "network")
+            tagged("/networks", "network").unsent([VALUE_SPECS])
                 .field("qos_policy", "qos_policy_id")
                 .unsent(["dhcp_agent_ids"])
                 .readiness(built())
@@ -75,13 +79,14 @@ async fn after(op: &mut Op) -> Result<(), OpError> {
     keep_segments(op).await
 }
 
-/// Keeps the segments for the attribute; the one without a name, which came with the network, is first.
+/// Keeps the segments for the attribute. The first is the one without a name, which the service created with
+/// the network.
 pub(super) async fn keep_segments(op: &mut Op) -> Result<(), OpError> {
     let id = op.id().cloned().unwrap_or_default();
     let list = get(Service::Network, "/segments").query("network_id", &*id);
     let mut segments = match op.read(list).await {
         Ok(reply) => reply.body["segments"].as_array().cloned().unwrap_or_default(),
-        // Not every cloud has segments that can be seen.
+        // Some clouds have no segments, or do not show them to users.
         Err(OpError::Failed(failure)) if matches!(&*failure.class, "NotFound" | "Forbidden") => {
             Vec::new()
         }

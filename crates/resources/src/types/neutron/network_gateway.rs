@@ -1,10 +1,12 @@
 //! OS::Neutron::NetworkGateway: a gateway device that connects networks to the outside on layer 2.
 
 use super::common::{bare, object};
+use super::fragments::{network_id_prop, network_prop};
 use crate::declare::*;
 use crate::op::{Op, OpError};
 use crate::property_access::{items, open, text};
 use crate::rest;
+use crate::types::fragments::name_prop;
 use crate::wire;
 use kiln_cloud::{Call, put};
 use serde_json::{Value as Json, json};
@@ -17,22 +19,13 @@ pub(super) fn network_gateway() -> ResourceType {
         .detects_drift()
         .since("2014.1")
         .props([
-            // The default is a map though it is a list: that is what the reference tells clients.
+            // The default is a map although the property is a list; Heat shows it so to clients.
             prop("connections", List, "Networks that the gateway connects to the outside.")
                 .updatable()
                 .default(map::<Value>([]))
                 .each(record([
-                    prop("network", Str, "Network to connect, by name or ID.")
-                        .required()
-                        .is(NETWORK)
-                        .by_name()
-                        .replaces("network_id")
-                        .since("2014.2"),
-                    prop("network_id", Str, "ID of the network to connect.")
-                        .is(NETWORK)
-                        .deprecated("2014.2")
-                        .hidden("5.0.0")
-                        .note("Use `network`."),
+                    network_prop("Network to connect, by name or ID."),
+                    network_id_prop("ID of the network to connect."),
                     prop(
                         "segmentation_id",
                         Int,
@@ -60,12 +53,7 @@ pub(super) fn network_gateway() -> ResourceType {
                 prop("interface_name", Str, "Interface of the device that faces the outside.")
                     .required(),
             ])),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .updatable(),
+            name_prop().updatable(),
         ])
         .attrs([attr("default", Str, "Whether this is the default gateway of the cloud.")])
         .check(segments_fit)
@@ -95,7 +83,7 @@ fn segments_fit(members: &Members) -> Result<(), PropertyError> {
     Ok(())
 }
 
-/// The connections that properties give, as they are sent.
+/// The connections in properties, as bodies of requests.
 fn connections(properties: &Members) -> Vec<Json> {
     let all = items(properties, "connections").iter().filter_map(|it| open(it).as_map());
     let sent = |it: &Members| {
@@ -113,7 +101,7 @@ fn tell(op: &Op, action: &str, connection: &Json) -> Call {
     put(Service::Network, format!("{}/{action}_network", object(op)), connection.clone())
 }
 
-/// Connects what is not connected yet; what is connected no more was taken off before.
+/// Adds new connections; the update has removed former ones before.
 async fn connect(op: &mut Op) -> Result<(), OpError> {
     let before = if op.changes("devices") {
         Vec::new()
@@ -129,7 +117,7 @@ async fn connect(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Devices cannot be changed: there is another gateway then, and it takes the place of the former.
+/// Updates the gateway. Devices cannot change, so a new gateway replaces the former one.
 async fn update(op: &mut Op) -> Result<(), OpError> {
     let is_renewed = op.changes("devices");
     if op.context().journal.step("create").is_none() {

@@ -1,15 +1,19 @@
 //! OS::Neutron::Port: a point on a network to which a server or another device is connected.
 
 use super::common::{
-    adjust_fields, built, further_fields, keep, object, port_settings, reset, rest_spec, tags,
+    VALUE_SPECS, adjust_fields, built, further_fields, keep, object, reset, tagged,
+};
+use super::fragments::{
+    admin_state_up_attr, network_id_prop, network_prop, port_settings, tags, tenant_id_attr,
 };
 use crate::behaviour::{DefinitionChange, OperationKind, View};
 use crate::declare::*;
 use crate::lookup;
 use crate::op::{Op, OpError};
-use crate::property_access::{items, text};
+use crate::property_access::text;
 use crate::refusals::{conflict, is_given};
 use crate::rest;
+use crate::types::fragments::{name_attr, name_prop, status_attr};
 use crate::wire;
 use kiln_cloud::get;
 use kiln_template::functions::{Fault, step_into_attribute};
@@ -40,18 +44,9 @@ pub(super) fn port() -> ResourceType {
                     .hidden("5.0.0")
                     .note("Use `subnet`."),
             ])),
-            prop("name", Str, "Human-readable name; made from the stack and resource names if omitted.").updatable(),
-            prop("network", Str, "Network that the port is on, by name or ID.")
-                .required()
-                .is(NETWORK)
-                .by_name()
-                .replaces("network_id")
-                .since("2014.2"),
-            prop("network_id", Str, "ID of the network that the port is on.")
-                .is(NETWORK)
-                .deprecated("2014.2")
-                .hidden("5.0.0")
-                .note("Use `network`."),
+            name_prop().updatable(),
+            network_prop("Network that the port is on, by name or ID."),
+            network_id_prop("ID of the network that the port is on."),
             prop("replacement_policy", Str, "Whether every stack update replaces the port (`REPLACE_ALWAYS`) or only one that must (`AUTO`).")
                 .updatable()
                 .default("AUTO")
@@ -62,23 +57,23 @@ pub(super) fn port() -> ResourceType {
             prop("security_groups", List, "IDs or names of the security groups of the port; the project's default group if omitted.").updatable(),
         ])
         .attrs([
-            attr("admin_state_up", Str, "Whether the object is administratively up."),
+            admin_state_up_attr(),
             attr("allowed_address_pairs", List, "Further addresses from which the port may send."),
             attr("device_id", Str, "ID of the device that uses the port, if any."),
             attr("device_owner", Str, "What kind of device uses the port."),
             attr("dns_assignment", Map, "Host name and full domain name that internal DNS has for each address.").since("7.0.0"),
             attr("fixed_ips", List, "Addresses of the port, each with the ID of its subnet."),
             attr("mac_address", Str, "MAC address of the port."),
-            attr("name", Str, "Name that the service has on record."),
+            name_attr(),
             attr("network", Map, "The port's network with all its fields, such as `mtu`.").since("11.0.0"),
             attr("network_id", Str, "ID of the network that the port is on."),
             attr("port_security_enabled", Bool, "Whether security groups and anti-spoofing filters apply.").since("5.0.0"),
             attr("propagate_uplink_status", Bool, "Whether the state of the physical uplink is passed on.").since("15.0.0"),
             attr("qos_policy_id", Str, "ID of the port's own quality-of-service policy, if any.").since("6.0.0"),
             attr("security_groups", List, "IDs of the security groups in force on the port."),
-            attr("status", Str, "Current status as the service reports it, such as `ACTIVE` or `DOWN`."),
+            status_attr(),
             attr("subnets", List, "Subnets of the port's addresses, each with all its fields."),
-            attr("tenant_id", Str, "ID of the project that owns the object."),
+            tenant_id_attr(),
         ])
         .check(|members| {
             further_fields(members)?;
@@ -93,7 +88,7 @@ Ok(())
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
         .rest(
-            rest_spec("/ports", "port")
+            tagged("/ports", "port").unsent([VALUE_SPECS])
                 .field("network", "network_id")
                 .field("fixed_ips.subnet", "subnet_id")
                 .field("qos_policy", "qos_policy_id")
@@ -111,8 +106,8 @@ fn is_replaced(change: &DefinitionChange<'_>) -> bool {
 
 fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) {
     adjust_fields(op, operation, fields);
-    // The service chooses addresses unless it is told which, or that there are to be none.
-    if items(&op.context().properties, "fixed_ips").is_empty() {
+    // The service chooses addresses unless the request has some, or an empty list.
+    if op.items("fixed_ips").is_empty() {
         fields.remove("fixed_ips");
         let is_told = operation == OperationKind::Create
             || op.changes("no_fixed_ips")
@@ -133,7 +128,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     keep_surroundings(op).await
 }
 
-/// Some fields cannot be told without asking what there is.
+/// Updates the port. Some fields depend on the current state of the port.
 async fn update(op: &mut Op) -> Result<(), OpError> {
     let Some(spec) = op.rest_spec() else { return Ok(()) };
     let mut fields = rest::changed_fields(op, &spec);
@@ -148,7 +143,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
         fields.insert("port_security_enabled".into(), usual.into());
     }
     if let Some(Json::Object(profile)) = fields.get("binding:profile").cloned() {
-        // Others keep things in it too.
+        // The binding profile also has members of other services.
         let shown = op.read(get(Service::Network, object(op))).await?;
         let mut merged = shown.body["port"]["binding:profile"].as_object().cloned();
         merged.get_or_insert_default().extend(profile);
@@ -158,7 +153,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
     keep_surroundings(op).await
 }
 
-/// Keeps what attributes tell of the port's network and subnets.
+/// Keeps the port's network and subnets for attributes.
 async fn keep_surroundings(op: &mut Op) -> Result<(), OpError> {
     let port = wire::json(op.remote());
     let network = port["network_id"].as_str().unwrap_or_default();

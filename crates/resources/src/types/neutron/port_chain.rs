@@ -2,6 +2,7 @@
 
 use super::common::rest_spec;
 use crate::declare::*;
+use crate::types::fragments::{description_prop, name_prop};
 
 pub(super) fn port_chain() -> ResourceType {
     ResourceType::new("OS::Neutron::PortChain")
@@ -16,8 +17,7 @@ pub(super) fn port_chain() -> ResourceType {
                 "Settings of the chain, such as the `correlation` method between its hops.",
             )
             .default(map([("correlation", "mpls")])),
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
-                .updatable(),
+            description_prop().updatable(),
             prop(
                 "flow_classifiers",
                 List,
@@ -26,12 +26,7 @@ pub(super) fn port_chain() -> ResourceType {
             .updatable()
             .default_empty()
             .each(item(Str).is(FLOW_CLASSIFIER).by_name()),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .updatable(),
+            name_prop().updatable(),
             prop(
                 "port_pair_groups",
                 List,

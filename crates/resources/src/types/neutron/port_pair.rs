@@ -2,6 +2,7 @@
 
 use super::common::rest_spec;
 use crate::declare::*;
+use crate::types::fragments::{description_prop, name_prop};
 
 pub(super) fn port_pair() -> ResourceType {
     ResourceType::new("OS::Neutron::PortPair")
@@ -9,10 +10,10 @@ pub(super) fn port_pair() -> ResourceType {
         .service(Service::Network)
         .unsupported("7.0.0")
         .props([
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.").updatable(),
+            description_prop().updatable(),
             prop("egress", Str, "Port by which traffic leaves the service function, by name or ID.").required().is(PORT).by_name(),
             prop("ingress", Str, "Port by which traffic enters the service function, by name or ID.").required().is(PORT).by_name(),
-            prop("name", Str, "Human-readable name; made from the stack and resource names if omitted.").updatable(),
+            name_prop().updatable(),
             prop("service_function_parameters", Map, "Settings of the service function, such as the `correlation` method it understands.").default(map([("correlation", Value::Null)])),
         ])
         .rest(rest_spec("/sfc/port_pairs", "port_pair"))

@@ -2,6 +2,7 @@
 
 use super::common::rest_spec;
 use crate::declare::*;
+use crate::types::fragments::{description_prop, name_prop};
 
 pub(super) fn port_pair_group() -> ResourceType {
     ResourceType::new("OS::Neutron::PortPairGroup")
@@ -10,14 +11,8 @@ pub(super) fn port_pair_group() -> ResourceType {
         .extension("sfc")
         .unsupported("8.0.0")
         .props([
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
-                .updatable(),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .updatable(),
+            description_prop().updatable(),
+            name_prop().updatable(),
             prop(
                 "port_pairs",
                 List,

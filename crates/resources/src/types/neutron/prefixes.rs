@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-/// Whether every address of some blocks is in one of others. What is no block is in none.
+/// Whether blocks contain every address of other blocks. Invalid blocks are never contained.
 pub(super) fn covers(blocks: &[String], others: &[String]) -> bool {
     let mut ranges: Vec<(bool, u128, u128)> = blocks.iter().filter_map(|it| range(it)).collect();
     ranges.sort_unstable();

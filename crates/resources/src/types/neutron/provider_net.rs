@@ -1,12 +1,16 @@
 //! OS::Neutron::ProviderNet: a network tied to a given physical network and segment.
 
-use super::common::{built, keep, rest_spec, set_tags};
+use super::common::{built, keep, set_tags, tagged};
+use super::fragments::shared_prop;
 use super::net::{fields, keep_segments, segments};
 use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::{Op, OpError};
 use crate::property_access::text;
 use crate::refusals::is_given;
+use crate::types::fragments::{
+    admin_state_up_prop, name_prop, status_attr, tags_prop, tenant_id_prop,
+};
 use serde_json::{Map as Fields, Value as Json};
 
 pub(super) fn provider_net() -> ResourceType {
@@ -18,10 +22,10 @@ pub(super) fn provider_net() -> ResourceType {
         .detects_drift()
         .since("2014.1")
         .props([
-            prop("admin_state_up", Bool, "Administrative state; `false` takes the object out of operation.").updatable().default(true),
+            admin_state_up_prop(),
             prop("availability_zone_hints", List, "Availability zones to prefer when agents are chosen to serve the object.").updatable().since("19.0.0"),
             prop("dns_domain", Str, "DNS zone in which ports of the network are published, ending with a dot.").updatable().is(DNS_DOMAIN).since("15.0.0"),
-            prop("name", Str, "Human-readable name; made from the stack and resource names if omitted.").updatable(),
+            name_prop().updatable(),
             prop("network_type", Str, "How the network is realised, for example `flat`, `vlan` or `vxlan`.")
                 .required()
                 .updatable()
@@ -30,15 +34,15 @@ pub(super) fn provider_net() -> ResourceType {
             prop("port_security_enabled", Bool, "Whether new ports get security groups and anti-spoofing filters unless they say otherwise.").updatable().since("8.0.0"),
             prop("router_external", Bool, "Whether routers may use the network as their way out.").updatable().default(false).since("6.0.0"),
             prop("segmentation_id", Str, "VLAN ID, or tunnel ID for the overlay types; none for `flat` and `local`.").updatable(),
-            prop("shared", Bool, "Whether all projects may use the object, not only its owner.").updatable().default(true),
-            prop("tags", List, "Labels by which the object can be found; they replace any earlier ones.").updatable().since("12.0.0").each(item(Str)),
-            prop("tenant_id", Str, "Project that owns the object; only administrators may choose another than the stack's.").since("24.0.0"),
+            shared_prop().updatable().default(true),
+            tags_prop().updatable().since("12.0.0").each(item(Str)),
+            tenant_id_prop().since("24.0.0"),
         ])
-        .attrs([attr("segments", List, "Layer-2 segments of the network, each with all its fields.").since("16.0.0"), attr("status", Str, "Current status as the service reports it, such as `ACTIVE` or `DOWN`."), attr("subnets", List, "IDs of the subnets on the network.")])
+        .attrs([attr("segments", List, "Layer-2 segments of the network, each with all its fields.").since("16.0.0"), status_attr(), attr("subnets", List, "IDs of the subnets on the network.")])
         .check(segment_fits)
         .attributes(segments)
         .rest(
-            rest_spec("/networks", "network")
+            tagged("/networks", "network")
                 .field("network_type", "provider:network_type")
                 .field("physical_network", "provider:physical_network")
                 .field("segmentation_id", "provider:segmentation_id")

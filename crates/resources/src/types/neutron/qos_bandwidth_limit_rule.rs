@@ -2,7 +2,9 @@
 //! grants.
 
 use super::common::qos_rule;
+use super::fragments::qos_policy_prop;
 use crate::declare::*;
+use crate::types::fragments::tenant_id_prop;
 
 pub(super) fn qos_bandwidth_limit_rule() -> ResourceType {
     ResourceType::new("OS::Neutron::QoSBandwidthLimitRule")
@@ -13,15 +15,29 @@ pub(super) fn qos_bandwidth_limit_rule() -> ResourceType {
         .detects_drift()
         .since("6.0.0")
         .props([
-            prop("direction", Str, "Traffic that is limited: from the server (`egress`) or to it (`ingress`).")
+            prop(
+                "direction",
+                Str,
+                "Traffic that is limited: from the server (`egress`) or to it (`ingress`).",
+            )
+            .updatable()
+            .default("egress")
+            .one_of(["egress", "ingress"])
+            .since("13.0.0"),
+            prop(
+                "max_burst_kbps",
+                Int,
+                "Size of a burst above the limit, in kilobits; 0 lets the service choose.",
+            )
+            .updatable()
+            .default(0)
+            .min(0),
+            prop("max_kbps", Int, "Highest sustained rate, in kilobits per second.")
+                .required()
                 .updatable()
-                .default("egress")
-                .one_of(["egress", "ingress"])
-                .since("13.0.0"),
-            prop("max_burst_kbps", Int, "Size of a burst above the limit, in kilobits; 0 lets the service choose.").updatable().default(0).min(0),
-            prop("max_kbps", Int, "Highest sustained rate, in kilobits per second.").required().updatable().min(0),
-            prop("policy", Str, "Quality-of-service policy that the rule belongs to, by name or ID.").required().is(QOS_POLICY),
-            prop("tenant_id", Str, "Project that owns the object; only administrators may choose another than the stack's."),
+                .min(0),
+            qos_policy_prop(),
+            tenant_id_prop(),
         ])
         .rest(
             qos_rule("/qos/policies/{policy}/bandwidth_limit_rules", "bandwidth_limit_rule")

@@ -1,7 +1,9 @@
 //! OS::Neutron::QoSMinimumBandwidthRule: the bandwidth that a quality-of-service policy guarantees.
 
 use super::common::qos_rule;
+use super::fragments::qos_policy_prop;
 use crate::declare::*;
+use crate::types::fragments::tenant_id_prop;
 
 pub(super) fn qos_minimum_bandwidth_rule() -> ResourceType {
     ResourceType::new("OS::Neutron::QoSMinimumBandwidthRule")
@@ -12,10 +14,20 @@ pub(super) fn qos_minimum_bandwidth_rule() -> ResourceType {
         .detects_drift()
         .since("14.0.0")
         .props([
-            prop("direction", Str, "Traffic that has the guarantee: from the server (`egress`) or to it (`ingress`).").updatable().default("egress").one_of(["egress", "ingress"]),
-            prop("min_kbps", Int, "Guaranteed rate, in kilobits per second.").required().updatable().min(0),
-            prop("policy", Str, "Quality-of-service policy that the rule belongs to, by name or ID.").required().is(QOS_POLICY),
-            prop("tenant_id", Str, "Project that owns the object; only administrators may choose another than the stack's."),
+            prop(
+                "direction",
+                Str,
+                "Traffic that has the guarantee: from the server (`egress`) or to it (`ingress`).",
+            )
+            .updatable()
+            .default("egress")
+            .one_of(["egress", "ingress"]),
+            prop("min_kbps", Int, "Guaranteed rate, in kilobits per second.")
+                .required()
+                .updatable()
+                .min(0),
+            qos_policy_prop(),
+            tenant_id_prop(),
         ])
         .rest(
             qos_rule("/qos/policies/{policy}/minimum_bandwidth_rules", "minimum_bandwidth_rule")

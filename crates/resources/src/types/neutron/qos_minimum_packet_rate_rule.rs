@@ -2,7 +2,9 @@
 //! guarantees.
 
 use super::common::qos_rule;
+use super::fragments::qos_policy_prop;
 use crate::declare::*;
+use crate::types::fragments::tenant_id_prop;
 
 pub(super) fn qos_minimum_packet_rate_rule() -> ResourceType {
     ResourceType::new("OS::Neutron::QoSMinimumPacketRateRule")
@@ -13,13 +15,20 @@ pub(super) fn qos_minimum_packet_rate_rule() -> ResourceType {
         .detects_drift()
         .since("19.0.0")
         .props([
-            prop("direction", Str, "Traffic that has the guarantee: `egress`, `ingress`, or `any` for both together.")
+            prop(
+                "direction",
+                Str,
+                "Traffic that has the guarantee: `egress`, `ingress`, or `any` for both together.",
+            )
+            .updatable()
+            .default("egress")
+            .one_of(["any", "egress", "ingress"]),
+            prop("min_kpps", Int, "Guaranteed rate, in thousands of packets per second.")
+                .required()
                 .updatable()
-                .default("egress")
-                .one_of(["any", "egress", "ingress"]),
-            prop("min_kpps", Int, "Guaranteed rate, in thousands of packets per second.").required().updatable().min(0),
-            prop("policy", Str, "Quality-of-service policy that the rule belongs to, by name or ID.").required().is(QOS_POLICY),
-            prop("tenant_id", Str, "Project that owns the object; only administrators may choose another than the stack's."),
+                .min(0),
+            qos_policy_prop(),
+            tenant_id_prop(),
         ])
         .rest(
             qos_rule(

@@ -6,7 +6,7 @@ use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::lookup;
 use crate::op::{Op, OpError};
-use crate::refusals::one_of;
+use crate::types::quotas::{self, limit, project_prop};
 use crate::wire;
 use kiln_cloud::{delete, get, put};
 use serde_json::{Map as Fields, Value as Json, json};
@@ -18,72 +18,36 @@ pub(super) fn quota() -> ResourceType {
         .extension("quotas")
         .since("8.0.0")
         .props([
-            prop(
-                "floatingip",
-                Int,
-                "Most floating IPs that the project may have; -1 lifts the limit.",
-            )
-            .updatable()
-            .min(-1),
-            prop("network", Int, "Most networks that the project may have; -1 lifts the limit.")
-                .updatable()
-                .min(-1),
-            prop("port", Int, "Most ports that the project may have; -1 lifts the limit.")
-                .updatable()
-                .min(-1),
-            prop("project", Str, "Project that the limits apply to, by name or ID.")
-                .required()
-                .is(PROJECT)
-                .by_name(),
-            prop(
+            limit("floatingip", "Most floating IPs that the project may have; -1 lifts the limit."),
+            limit("network", "Most networks that the project may have; -1 lifts the limit."),
+            limit("port", "Most ports that the project may have; -1 lifts the limit."),
+            project_prop(),
+            limit(
                 "rbac_policy",
-                Int,
                 "Most RBAC policies that the project may have; -1 lifts the limit.",
             )
-            .updatable()
-            .min(-1)
             .since("12.0.0"),
-            prop("router", Int, "Most routers that the project may have; -1 lifts the limit.")
-                .updatable()
-                .min(-1),
-            prop(
+            limit("router", "Most routers that the project may have; -1 lifts the limit."),
+            limit(
                 "security_group",
-                Int,
                 "Most security groups that the project may have; -1 lifts the limit.",
-            )
-            .updatable()
-            .min(-1),
-            prop(
+            ),
+            limit(
                 "security_group_rule",
-                Int,
                 "Most security group rules that the project may have; -1 lifts the limit.",
-            )
-            .updatable()
-            .min(-1),
-            prop("subnet", Int, "Most subnets that the project may have; -1 lifts the limit.")
-                .updatable()
-                .min(-1),
-            prop(
-                "subnetpool",
-                Int,
-                "Most subnet pools that the project may have; -1 lifts the limit.",
-            )
-            .updatable()
-            .min(-1)
-            .since("12.0.0"),
+            ),
+            limit("subnet", "Most subnets that the project may have; -1 lifts the limit."),
+            limit("subnetpool", "Most subnet pools that the project may have; -1 lifts the limit.")
+                .since("12.0.0"),
         ])
-        .check(|members| {
-            let all: Vec<&str> =
-                members.keys().map(|name| &**name).filter(|it| *it != "project").collect();
-            one_of(members, &all)
-        })
+        .check(quotas::check)
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))
         .on(OperationKind::Check, |op| Box::pin(check(op)))
 }
 
-/// The project whose limits these are is kept: its name may be gone when they are to go.
+/// The entry of the resource's data with the id of the project: its name may be gone when the limits are reset.
 const PROJECT_ID: &str = "project";
 
 fn path(op: &Op) -> String {
@@ -94,18 +58,12 @@ fn path(op: &Op) -> String {
 async fn create(op: &mut Op) -> Result<(), OpError> {
     let project = op.text("project").unwrap_or_default().to_owned();
     op.set_data(PROJECT_ID, project.as_str());
-    let mut limits = Fields::new();
-    for (name, limit) in op.context().properties.iter().filter(|(name, _)| &***name != "project") {
-        if !limit.is_null() {
-            limits.insert(name.to_string(), wire::json(limit));
-        }
-    }
-    let call = put(Service::Network, path(op), json!({ "quota": limits }));
+    let call = put(Service::Network, path(op), json!({ "quota": quotas::limits(op) }));
     let id = op.context().physical_name.clone();
     tie(op, &id, call).await
 }
 
-/// A limit that is given no more becomes what it is for everybody.
+/// Updates the limits. A limit that the template has no more is set to the default of the service.
 async fn update(op: &mut Op) -> Result<(), OpError> {
     let mut limits = Fields::new();
     for name in op.context().changed.clone().iter() {

@@ -3,6 +3,7 @@
 use super::common::bare;
 use crate::declare::*;
 use crate::property_access::text;
+use crate::types::fragments::tenant_id_prop;
 
 pub(super) fn rbac_policy() -> ResourceType {
     ResourceType::new("OS::Neutron::RBACPolicy")
@@ -13,17 +14,23 @@ pub(super) fn rbac_policy() -> ResourceType {
         .detects_drift()
         .since("6.0.0")
         .props([
-            prop("action", Str, "What is granted: use as a shared object, or as an external network.").required().one_of(["access_as_shared", "access_as_external"]),
-            prop("object_id", Str, "Object that is opened to the other project, by name or ID.").required().finds_by("neutron.{object_type}"),
-            prop("object_type", Str, "Kind of the object, such as `network` or `qos_policy`.").required().one_of([
-                "network",
-                "qos_policy",
-                "security_group",
-                "address_scope",
-                "subnetpool",
-            ]),
-            prop("target_tenant", Str, "ID of the project that is let in, or `*` for all.").required().updatable(),
-            prop("tenant_id", Str, "Project that owns the object; only administrators may choose another than the stack's."),
+            prop(
+                "action",
+                Str,
+                "What is granted: use as a shared object, or as an external network.",
+            )
+            .required()
+            .one_of(["access_as_shared", "access_as_external"]),
+            prop("object_id", Str, "Object that is opened to the other project, by name or ID.")
+                .required()
+                .finds_by("neutron.{object_type}"),
+            prop("object_type", Str, "Kind of the object, such as `network` or `qos_policy`.")
+                .required()
+                .one_of(["network", "qos_policy", "security_group", "address_scope", "subnetpool"]),
+            prop("target_tenant", Str, "ID of the project that is let in, or `*` for all.")
+                .required()
+                .updatable(),
+            tenant_id_prop(),
         ])
         .check(action_fits)
         .rest(bare("/rbac-policies", "rbac_policy").list_envelope("rbac_policies").unique([
@@ -34,7 +41,7 @@ pub(super) fn rbac_policy() -> ResourceType {
         ]))
 }
 
-/// Only networks can be used as external ones.
+/// Checks that only networks have the action `access_as_external`.
 fn action_fits(members: &Members) -> Result<(), PropertyError> {
     match (text(members, "action"), text(members, "object_type")) {
         (Some("access_as_external"), Some(kind)) if kind != "network" => {

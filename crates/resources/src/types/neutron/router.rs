@@ -1,13 +1,17 @@
 //! OS::Neutron::Router: a router between subnets and to an external network.
 
 use super::common::{
-    Agents, adjust_fields, built, further_fields, reset, rest_spec, set_tags, tags, value_specs,
+    Agents, VALUE_SPECS, adjust_fields, built, further_fields, reset, set_tags, tagged,
 };
+use super::fragments::{admin_state_up_attr, tags, tenant_id_attr, value_specs};
 use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::{Op, OpError};
 use crate::property_access::items;
 use crate::refusals::{conflict, exclusive, is_given, may_be_given};
+use crate::types::fragments::{
+    admin_state_up_prop, name_attr, name_prop, status_attr, tenant_id_prop,
+};
 use serde_json::{Map as Fields, Value as Json, json};
 
 pub(super) fn router() -> ResourceType {
@@ -20,7 +24,7 @@ pub(super) fn router() -> ResourceType {
         .with(tags)
         .with(value_specs)
         .props([
-            prop("admin_state_up", Bool, "Administrative state; `false` takes the object out of operation.").updatable().default(true),
+            admin_state_up_prop(),
             prop("availability_zone_hints", List, "Availability zones to prefer when agents are chosen to serve the object.").updatable().since("19.0.0"),
             prop("distributed", Bool, "Whether routing happens on the compute nodes (DVR); usually for administrators to say.").since("2015.1"),
             prop("external_gateway_info", Map, "How the router is connected to an external network.").updatable().members([
@@ -43,19 +47,19 @@ pub(super) fn router() -> ResourceType {
                 .adds("l3_agent_id")
                 .since("2015.1")
                 .each(item(Str)),
-            prop("name", Str, "Human-readable name; made from the stack and resource names if omitted.").updatable(),
-            prop("tenant_id", Str, "Project that owns the object; only administrators may choose another than the stack's.").since("24.0.0"),
+            name_prop().updatable(),
+            tenant_id_prop().since("24.0.0"),
         ])
         .attrs([
-            attr("admin_state_up", Str, "Whether the object is administratively up."),
+            admin_state_up_attr(),
             attr("external_gateway_info", Map, "Connection to the external network, with its addresses."),
-            attr("name", Str, "Name that the service has on record."),
-            attr("status", Str, "Current status as the service reports it, such as `ACTIVE` or `DOWN`."),
-            attr("tenant_id", Str, "ID of the project that owns the object."),
+            name_attr(),
+            status_attr(),
+            tenant_id_attr(),
         ])
         .check(agents_fit)
         .rest(
-            rest_spec("/routers", "router")
+            tagged("/routers", "router").unsent([VALUE_SPECS])
                 .field("external_gateway_info.network", "network_id")
                 .field("external_gateway_info.external_fixed_ips.subnet", "subnet_id")
                 .unsent(["l3_agent_id", "l3_agent_ids"])

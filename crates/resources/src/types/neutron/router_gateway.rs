@@ -38,7 +38,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     tie(op, &format!("{router}:{network}"), call).await
 }
 
-/// Removes the gateway, unless the router has been given another one meanwhile.
+/// Removes the gateway, unless the router has another one by now.
 async fn remove(op: &mut Op) -> Result<(), OpError> {
     let Some(id) = tied(op).await? else { return Ok(()) };
     let (router, network) = id.split_once(':').unwrap_or((&id, ""));
@@ -56,7 +56,7 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Sets a router's gateway.
+/// The call that sets a router's gateway.
 pub(crate) fn gateway(router: &str, info: Json) -> Call {
     let body = json!({ "router": { "external_gateway_info": info } });
     put(Service::Network, format!("/routers/{router}"), body)

@@ -1,6 +1,7 @@
 //! OS::Neutron::RouterInterface: the connection of a router to a subnet or port.
 
 use super::common::{tie, tied, untied};
+use super::fragments::subnet_id_prop;
 use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::{Op, OpError};
@@ -48,11 +49,7 @@ pub(super) fn router_interface() -> ResourceType {
             .is(SUBNET)
             .by_name()
             .replaces("subnet_id"),
-            prop("subnet_id", Str, "ID of the subnet whose gateway address the router takes.")
-                .is(SUBNET)
-                .deprecated("2014.2")
-                .hidden("5.0.0")
-                .note("Use `subnet`."),
+            subnet_id_prop("ID of the subnet whose gateway address the router takes."),
         ])
         .check(|members| {
             exclusive(members, "subnet", "port")?;
@@ -74,7 +71,8 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     tie(op, &format!("{router}:{key}={end}"), call).await
 }
 
-/// The router, what its other end is, and its id. Old resources have a subnet without saying so.
+/// Splits the physical id into router, kind of the other end and its id. Ids of old resources lack the kind,
+/// which is a subnet.
 fn ends(id: &str) -> (&str, &str, &str) {
     let (router, end) = id.split_once(':').unwrap_or((id, ""));
     let (key, end) = end.split_once('=').unwrap_or(("subnet_id", end));

@@ -1,5 +1,5 @@
-//! Static routes of a router, of which each resource has some: they are added and removed one by one, so
-//! that nobody's routes get lost if several resources change them at once.
+//! Static routes of a router, which several resources share. They are added and removed with calls that leave
+//! other routes alone, so concurrent changes do not overwrite each other.
 
 use crate::declare::{Members, Service};
 use crate::op::{Op, OpError};
@@ -14,7 +14,7 @@ pub(super) struct Route {
     pub(super) nexthop: String,
 }
 
-/// The routes that properties give.
+/// The routes in properties.
 pub(super) fn given(properties: &Members) -> Vec<Route> {
     let routes = items(properties, "routes").iter().filter_map(|route| open(route).as_map());
     let member = |route: &Members, name: &str| text(route, name).unwrap_or_default().to_owned();
@@ -25,7 +25,7 @@ pub(super) fn given(properties: &Members) -> Vec<Route> {
     routes.map(route).collect()
 }
 
-/// The routes that a router has.
+/// Reads the routes of a router.
 pub(super) async fn there(op: &mut Op, router: &str) -> Result<Vec<Route>, OpError> {
     let shown = op.read(get(Service::Network, format!("/routers/{router}"))).await?;
     let routes = shown.body["router"]["routes"].as_array().cloned().unwrap_or_default();
@@ -35,12 +35,12 @@ pub(super) async fn there(op: &mut Op, router: &str) -> Result<Vec<Route>, OpErr
     Ok(routes.iter().map(route).collect())
 }
 
-/// Whether nothing was tried yet: then routes that are there are somebody else's.
+/// Whether this is the first attempt: then existing routes do not belong to the resource.
 pub(super) fn is_untried(op: &Op) -> bool {
     op.context().journal.step("tie").is_none() && op.id().is_none()
 }
 
-/// Adds or removes routes. What is there already, or not there, is as good.
+/// The call that adds or removes routes; the service ignores those that exist, or do not exist.
 pub(super) fn change(router: &str, action: &str, routes: &[Route]) -> Call {
     let routes =
         routes.iter().map(|it| json!({ "destination": it.destination, "nexthop": it.nexthop }));

@@ -1,6 +1,7 @@
 //! OS::Neutron::SecurityGroup: a set of rules that say which traffic may reach and leave a port.
 
-use super::common::{adjust_fields, differs, protocols, reset, rest_spec};
+use super::common::{adjust_fields, differs, reset, rest_spec};
+use super::fragments::{protocols, traffic_props};
 use super::security_group_rule::{as_sent, shown};
 use crate::behaviour::OperationKind;
 use crate::declare::*;
@@ -8,6 +9,7 @@ use crate::lookup;
 use crate::op::{Op, OpError};
 use crate::property_access::{items, open, text};
 use crate::rest;
+use crate::types::fragments::description_prop;
 use crate::wire;
 use kiln_cloud::{Marker, delete, get, post};
 use serde_json::{Map as Fields, Value as Json, json};
@@ -21,7 +23,7 @@ pub(super) fn security_group() -> ResourceType {
         .detects_drift()
         .since("2014.1")
         .props([
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.").updatable(),
+            description_prop().updatable(),
             prop("name", Str, "Human-readable name, but not `default`; made from the stack and resource names if omitted.").updatable(),
             rules(),
             prop("stateful", Bool, "Whether replies to permitted traffic pass without a rule of their own.").updatable().since("27.0.0"),
@@ -75,9 +77,9 @@ async fn set_rules(op: &mut Op) -> Result<(), OpError> {
     have_rules(op, &group, wanted).await
 }
 
-/// Has a group have these rules, and no others that a user could have made.
+/// Creates these rules in a group, and deletes all others that a user could have created.
 ///
-/// What is there is looked at first, so it does not matter how much of this was done before.
+/// The existing rules are read first, so the function can be repeated after an interruption.
 pub(crate) async fn have_rules(
     op: &mut Op,
     group: &str,
@@ -92,8 +94,8 @@ pub(crate) async fn have_rules(
     let there = op.read(list.clone()).await?.body["security_group_rules"].clone();
     let there = there.as_array().cloned().unwrap_or_default();
     for rule in &there {
-        // A new group has the rules that every group of the cloud starts with: those that say what may
-        // leave make way if the user says that.
+        // A new group has the default rules of the cloud. Those for egress are deleted if the template has
+        // egress rules.
         let may_go = !is_new || (gives_egress && rule["direction"] == "egress");
         let id = rule["id"].as_str().unwrap_or_default();
         if may_go && !wanted.iter().any(|wanted| is_same(wanted, rule)) {
@@ -103,7 +105,7 @@ pub(crate) async fn have_rules(
     }
     wanted.retain(|wanted| !there.iter().any(|rule| is_same(wanted, rule)));
     let Some(first) = wanted.first().and_then(Json::as_object) else { return Ok(()) };
-    // All of them are made or none is, so one tells of all.
+    // The service creates all rules of a request or none, so one is a mark for all.
     let marker = Marker {
         list,
         objects: "/security_group_rules".into(),
@@ -118,7 +120,7 @@ pub(crate) async fn have_rules(
     op.add("rules", call).await.map(drop)
 }
 
-/// The rules that are given, as they are sent, each once.
+/// The rules of the template as bodies of requests, without duplicates.
 async fn wanted(op: &mut Op, group: &str) -> Result<Vec<Json>, OpError> {
     let mut wanted: Vec<Json> = Vec::new();
     for rule in items(&op.context().properties.clone(), "rules") {
@@ -144,7 +146,7 @@ async fn wanted(op: &mut Op, group: &str) -> Result<Vec<Json>, OpError> {
     Ok(wanted)
 }
 
-/// Adds a rule to those that are to be sent, unless another says the same.
+/// Adds a rule unless the list has an equal one.
 pub(crate) fn push(wanted: &mut Vec<Json>, mut rule: Fields<String, Json>) {
     as_sent(&mut rule);
     let rule = Json::Object(rule);
@@ -153,12 +155,12 @@ pub(crate) fn push(wanted: &mut Vec<Json>, mut rule: Fields<String, Json>) {
     }
 }
 
-/// The rule by which everything may leave.
+/// The rule that permits all egress.
 fn leave(group: &str, version: &str) -> Json {
     json!({ "security_group_id": group, "direction": "egress", "ethertype": version })
 }
 
-/// Whether two rules say the same.
+/// Whether two rules are equal in all fields that a user can set.
 fn is_same(one: &Json, other: &Json) -> bool {
     let said = |rule: &Json| {
         let description = rule["description"].as_str().unwrap_or_default().to_owned();
@@ -168,17 +170,16 @@ fn is_same(one: &Json, other: &Json) -> bool {
 }
 
 fn rules() -> Prop {
-    prop("rules", List, "Traffic that is let through; without egress rules, everything may leave.").updatable().default_empty().each(record([
-        prop("description", Str, "Free-form text for people; the service gives it no meaning.").since("27.0.0"),
-        prop("direction", Str, "Traffic that the rule permits: to the port (`ingress`) or from it (`egress`).").default("ingress").one_of(["ingress", "egress"]),
-        prop("ethertype", Str, "IP version of the permitted traffic, `IPv4` or `IPv6`.").default("IPv4").one_of(["IPv4", "IPv6"]),
-        prop("port_range_max", Int, "Last permitted port, or the ICMP code.").range(0, 65535),
-        prop("port_range_min", Int, "First permitted port, or the ICMP type.").range(0, 65535),
+    let others = [
+        description_prop().since("27.0.0"),
         prop("protocol", Str, "IP protocol of the permitted traffic, by name or number.").one_of(protocols()),
         prop("remote_group_id", Str, "Group whose members are the other side; this group itself if omitted.").is(SECURITY_GROUP),
-        prop("remote_ip_prefix", Str, "Addresses of the other side, in CIDR notation; any if omitted.").is(NET_CIDR),
         prop("remote_mode", Str, "Whether the other side is given by addresses (`remote_ip_prefix`) or by group (`remote_group_id`).")
             .default("remote_ip_prefix")
             .one_of(["remote_ip_prefix", "remote_group_id"]),
-    ]))
+    ];
+    prop("rules", List, "Traffic that is let through; without egress rules, everything may leave.")
+        .updatable()
+        .default_empty()
+        .each(record(traffic_props().into_iter().chain(others)))
 }

@@ -1,13 +1,14 @@
 //! OS::Neutron::SecurityGroupRule: one rule of a security group.
 
 use super::common::bare;
-use super::common::protocols;
+use super::fragments::{protocols, traffic_props};
 use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::Op;
 use crate::property_access::number;
 use crate::refusals::{exclusive, is_given};
 use crate::rest::{self, UpdateMethod};
+use crate::types::fragments::description_prop;
 use kiln_cloud::{Marker, get};
 use serde_json::{Map as Fields, Value as Json, json};
 
@@ -19,15 +20,11 @@ pub(super) fn security_group_rule() -> ResourceType {
         .entity("security_group_rule")
         .detects_drift()
         .since("7.0.0")
+        .props(traffic_props())
         .props([
-            prop("description", Str, "Free-form text for people; the service gives it no meaning."),
-            prop("direction", Str, "Traffic that the rule permits: to the port (`ingress`) or from it (`egress`).").default("ingress").one_of(["ingress", "egress"]),
-            prop("ethertype", Str, "IP version of the permitted traffic, `IPv4` or `IPv6`.").default("IPv4").one_of(["IPv4", "IPv6"]),
-            prop("port_range_max", Int, "Last permitted port, or the ICMP code.").range(0, 65535),
-            prop("port_range_min", Int, "First permitted port, or the ICMP type.").range(0, 65535),
+            description_prop(),
             prop("protocol", Str, "IP protocol of the permitted traffic, by name or number.").default("tcp").one_of(protocols()),
             prop("remote_group", Str, "Group whose members are the other side, by name or ID; excludes `remote_ip_prefix`.").is(SECURITY_GROUP).by_name(),
-            prop("remote_ip_prefix", Str, "Addresses of the other side, in CIDR notation; any if omitted.").is(NET_CIDR),
             prop("security_group", Str, "Group that the rule belongs to, by name or ID.").required().is(SECURITY_GROUP).by_name(),
         ])
         .check(|members| {
@@ -44,7 +41,8 @@ pub(super) fn security_group_rule() -> ResourceType {
         )
 }
 
-/// A range of ports begins before it ends. Of the protocols without ports the numbers mean something else.
+/// Checks that a range of ports begins before it ends. For protocols without ports the numbers have other
+/// meanings.
 fn ports_fit(members: &Members) -> Result<(), PropertyError> {
     let [from, to] = ["port_range_min", "port_range_max"]
         .map(|name| members.get(name).filter(|_| is_given(members, name)).and_then(number));
@@ -60,7 +58,7 @@ fn ports_fit(members: &Members) -> Result<(), PropertyError> {
     }
 }
 
-/// Ports and protocols are texts.
+/// Converts ports and protocols to text, as the service expects.
 pub(super) fn as_sent(fields: &mut Fields<String, Json>) {
     for name in ["port_range_min", "port_range_max", "protocol"] {
         if let Some(field) = fields.get_mut(name).filter(|field| field.is_number()) {
@@ -69,7 +67,7 @@ pub(super) fn as_sent(fields: &mut Fields<String, Json>) {
     }
 }
 
-/// The service refuses a rule that is there already, so what it says is its mark.
+/// Finds the rule by its content: the service refuses a second rule with the same content.
 fn by_content(op: &Op) -> Option<Marker> {
     let spec = op.rest_spec()?;
     let rule = shown(&rest::new_fields(op, &spec));
@@ -85,7 +83,7 @@ fn by_content(op: &Op) -> Option<Marker> {
     })
 }
 
-/// A rule as the service shows it: that it says no more, and no less.
+/// A rule as the service shows it, with null for all fields that the request does not have.
 pub(super) fn shown(sent: &Fields<String, Json>) -> Json {
     let field = |name: &str| sent.get(name).cloned().unwrap_or_default();
     let port = |name: &str| match field(name) {

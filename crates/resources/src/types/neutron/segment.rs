@@ -6,6 +6,7 @@ use crate::declare::*;
 use crate::op::Op;
 use crate::property_access::{number, text};
 use crate::refusals::{is_given, may_be_given};
+use crate::types::fragments::{description_prop, name_prop};
 use serde_json::{Map as Fields, Value as Json};
 
 pub(super) fn segment() -> ResourceType {
@@ -15,14 +16,8 @@ pub(super) fn segment() -> ResourceType {
         .extension("segment")
         .since("9.0.0")
         .props([
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
-                .updatable(),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .updatable(),
+            description_prop().updatable(),
+            name_prop().updatable(),
             prop("network", Str, "Network that the segment belongs to, by name or ID.")
                 .required()
                 .is(NETWORK)
@@ -57,7 +52,7 @@ fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) 
     reset(fields, "name", &*op.context().physical_name);
 }
 
-/// What each kind of segment needs, and what it cannot have.
+/// Checks that the properties suit the type of the segment.
 fn kind_fits(members: &Members) -> Result<(), PropertyError> {
     let Some(kind) = text(members, "network_type") else { return Ok(()) };
     let refuse = |name: &str, what: &str| {

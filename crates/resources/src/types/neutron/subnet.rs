@@ -1,12 +1,14 @@
 //! OS::Neutron::Subnet: a block of addresses on a network.
 
-use super::common::{adjust_fields, further_fields, keep, reset, rest_spec, tags, value_specs};
+use super::common::{VALUE_SPECS, adjust_fields, further_fields, keep, reset, tagged};
+use super::fragments::{network_id_prop, network_prop, route, tags, tenant_id_attr, value_specs};
 use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::{Op, OpError};
-use crate::property_access::text;
+use crate::property_access::{open, text};
 use crate::refusals::{exclusive, is_given, one_of};
 use crate::rest;
+use crate::types::fragments::{name_attr, name_prop, tenant_id_prop};
 use serde_json::{Map as Fields, Value as Json, json};
 
 pub(super) fn subnet() -> ResourceType {
@@ -26,10 +28,7 @@ pub(super) fn subnet() -> ResourceType {
             prop("dns_nameservers", List, "Addresses of the name servers that DHCP announces.").updatable().default_empty(),
             prop("enable_dhcp", Bool, "Whether the service hands out addresses on the subnet by DHCP.").updatable().default(true),
             prop("gateway_ip", Str, "Default gateway's address: chosen by the service if omitted or `auto`, none if empty.").updatable(),
-            prop("host_routes", List, "Static routes that DHCP gives to the servers on the subnet.").updatable().each(record([
-                prop("destination", Str, "Network to be reached by the route, in CIDR notation.").required().is(NET_CIDR),
-                prop("nexthop", Str, "Address of the next hop towards the destination.").required().is(IP_ADDR),
-            ])),
+            prop("host_routes", List, "Static routes that DHCP gives to the servers on the subnet.").updatable().each(route()),
             prop("ip_version", Int, "IP version of the subnet, 4 or 6.").default(4).one_of([4, 6]),
             prop("ipv6_address_mode", Str, "How servers get their IPv6 addresses: by SLAAC, or by DHCPv6.")
                 .one_of(["dhcpv6-stateful", "dhcpv6-stateless", "slaac"])
@@ -37,18 +36,9 @@ pub(super) fn subnet() -> ResourceType {
             prop("ipv6_ra_mode", Str, "What router advertisements tell servers about getting IPv6 addresses.")
                 .one_of(["dhcpv6-stateful", "dhcpv6-stateless", "slaac"])
                 .since("2015.1"),
-            prop("name", Str, "Human-readable name; made from the stack and resource names if omitted.").updatable(),
-            prop("network", Str, "Network that the subnet is on, by name or ID.")
-                .required()
-                .is(NETWORK)
-                .by_name()
-                .replaces("network_id")
-                .since("2014.2"),
-            prop("network_id", Str, "ID of the network that the subnet is on.")
-                .is(NETWORK)
-                .deprecated("2014.2")
-                .hidden("5.0.0")
-                .note("Use `network`."),
+            name_prop().updatable(),
+            network_prop("Network that the subnet is on, by name or ID."),
+            network_id_prop("ID of the network that the subnet is on."),
             prop("prefixlen", Int, "Prefix length of the block to take from the pool; excludes `cidr`.").min(0).since("6.0.0"),
             prop("segment", Str, "Segment of a routed network that the subnet is on, by name or ID.")
                 .updatable()
@@ -57,7 +47,7 @@ pub(super) fn subnet() -> ResourceType {
                 .since("9.0.0")
                 .changed("11.0.0"),
             prop("subnetpool", Str, "Pool that the address block is taken from, by name or ID; excludes `cidr`.").is(SUBNET_POOL).by_name().since("6.0.0"),
-            prop("tenant_id", Str, "Project that owns the object; only administrators may choose another than the stack's."),
+            tenant_id_prop(),
         ])
         .attrs([
             attr("allocation_pools", List, "Ranges from which ports get their addresses."),
@@ -67,14 +57,14 @@ pub(super) fn subnet() -> ResourceType {
             attr("gateway_ip", Str, "Address of the default gateway, if there is one."),
             attr("host_routes", List, "Static routes given to the servers on the subnet."),
             attr("ip_version", Str, "IP version of the subnet."),
-            attr("name", Str, "Name that the service has on record."),
+            name_attr(),
             attr("network_id", Str, "ID of the network that the subnet is on."),
-            attr("tenant_id", Str, "ID of the project that owns the object."),
+            tenant_id_attr(),
         ])
         .check(addresses_fit)
         .updates(|op| Box::pin(update(op)))
         .rest(
-            rest_spec("/subnets", "subnet")
+            tagged("/subnets", "subnet").unsent([VALUE_SPECS])
                 .field("network", "network_id")
                 .field("segment", "segment_id")
                 .field("subnetpool", "subnetpool_id")
@@ -89,7 +79,7 @@ fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) 
         Some("auto") => _ = fields.remove("gateway_ip"),
         Some("") => _ = fields.insert("gateway_ip".into(), Json::Null),
         Some(_) => {}
-        // A gateway that is named no more stays what it is, as do the pools: the service chose them once.
+        // A gateway that the template has no more stays, as do the pools: the service would have chosen both.
         None => keep(fields, &["gateway_ip"]),
     }
     if operation == OperationKind::Update {
@@ -104,7 +94,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
         let message = format!("{what} is not supported for resource.");
         OpError::failed("ResourceActionNotSupported", message)
     };
-    if op.changes("segment") && text(&op.context().previous_properties, "segment").is_some() {
+    if op.changes("segment") && open(op.previous("segment")).as_text().is_some() {
         return Err(unsupported(
             "Updating the subnet segment assciation only allowed when the current segment_id is None. \
              The subnet is currently associated with segment. In this state update",

@@ -1,12 +1,14 @@
 //! OS::Neutron::SubnetPool: a pool of addresses from which subnets get their blocks.
 
-use super::common::{adjust_fields, keep, rest_spec, tags};
+use super::common::{adjust_fields, keep, tagged};
+use super::fragments::{shared_prop, tags};
 use super::prefixes::covers;
 use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::{Op, OpError};
 use crate::property_access::number;
 use crate::rest;
+use crate::types::fragments::{name_prop, tenant_id_prop};
 use kiln_template::print;
 use serde_json::{Map as Fields, Value as Json};
 
@@ -20,25 +22,61 @@ pub(super) fn subnet_pool() -> ResourceType {
         .since("6.0.0")
         .with(tags)
         .props([
-            prop("address_scope", Str, "Address scope within which the pool's addresses are unique, by name or ID.").updatable().is(ADDRESS_SCOPE),
-            prop("default_prefixlen", Int, "Prefix length of subnets that ask for none.").updatable().min(0),
-            prop("default_quota", Int, "Most that one project may take: IPv4 addresses, or /64 blocks of IPv6.").updatable().min(0),
-            prop("is_default", Bool, "Whether this is the default pool of its IP version; administrators only.").updatable().default(false),
-            prop("max_prefixlen", Int, "Longest prefix, that is the smallest block, a subnet may take.").updatable().min(0),
-            prop("min_prefixlen", Int, "Shortest prefix, that is the largest block, a subnet may take.").updatable().min(0),
-            prop("name", Str, "Human-readable name; made from the stack and resource names if omitted.").updatable(),
-            prop("prefixes", List, "Address blocks of the pool, in CIDR notation; it may grow but never shrink.")
-                .required()
+            prop(
+                "address_scope",
+                Str,
+                "Address scope within which the pool's addresses are unique, by name or ID.",
+            )
+            .updatable()
+            .is(ADDRESS_SCOPE),
+            prop("default_prefixlen", Int, "Prefix length of subnets that ask for none.")
                 .updatable()
-                .min_length(1)
-                .each(item(Str).is(NET_CIDR)),
-            prop("shared", Bool, "Whether all projects may use the object, not only its owner.").default(false),
-            prop("tenant_id", Str, "Project that owns the object; only administrators may choose another than the stack's."),
+                .min(0),
+            prop(
+                "default_quota",
+                Int,
+                "Most that one project may take: IPv4 addresses, or /64 blocks of IPv6.",
+            )
+            .updatable()
+            .min(0),
+            prop(
+                "is_default",
+                Bool,
+                "Whether this is the default pool of its IP version; administrators only.",
+            )
+            .updatable()
+            .default(false),
+            prop(
+                "max_prefixlen",
+                Int,
+                "Longest prefix, that is the smallest block, a subnet may take.",
+            )
+            .updatable()
+            .min(0),
+            prop(
+                "min_prefixlen",
+                Int,
+                "Shortest prefix, that is the largest block, a subnet may take.",
+            )
+            .updatable()
+            .min(0),
+            name_prop().updatable(),
+            prop(
+                "prefixes",
+                List,
+                "Address blocks of the pool, in CIDR notation; it may grow but never shrink.",
+            )
+            .required()
+            .updatable()
+            .min_length(1)
+            .each(item(Str).is(NET_CIDR)),
+            shared_prop().default(false),
+            tenant_id_prop(),
         ])
         .check(bounds_fit)
         .updates(|op| Box::pin(update(op)))
         .rest(
-            rest_spec("/subnetpools", "subnetpool")
+            tagged("/subnetpools", "subnetpool")
                 .field("address_scope", "address_scope_id")
                 .finds("address_scope", ADDRESS_SCOPE)
                 .adjust_fields(fields),
@@ -50,7 +88,7 @@ fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) 
     keep(fields, &["default_prefixlen", "default_quota", "max_prefixlen", "min_prefixlen"]);
 }
 
-/// A pool may grow and never shrink: subnets have their addresses from it.
+/// Updates the pool. Its prefixes may grow and never shrink, because subnets have addresses from them.
 async fn update(op: &mut Op) -> Result<(), OpError> {
     let before = super::common::texts(
         op.context().previous_properties.get("prefixes").unwrap_or(&Value::Null),

@@ -2,6 +2,7 @@
 
 use super::common::{rest_spec, tapping};
 use crate::declare::*;
+use crate::types::fragments::{description_prop, name_prop};
 
 pub(super) fn taas_tap_flow() -> ResourceType {
     ResourceType::new("OS::Neutron::TaaS::TapFlow")
@@ -12,9 +13,7 @@ pub(super) fn taas_tap_flow() -> ResourceType {
         .detects_drift()
         .since("12.0.0")
         .props([
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
-                .updatable()
-                .default_empty(),
+            description_prop().updatable().default_empty(),
             prop(
                 "direction",
                 Str,
@@ -22,13 +21,7 @@ pub(super) fn taas_tap_flow() -> ResourceType {
             )
             .default("BOTH")
             .one_of(["IN", "OUT", "BOTH"]),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .updatable()
-            .default_empty(),
+            name_prop().updatable().default_empty(),
             prop("port", Str, "Port whose traffic is copied, by name or ID.")
                 .required()
                 .is(PORT)

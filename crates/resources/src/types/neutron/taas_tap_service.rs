@@ -2,6 +2,7 @@
 
 use super::common::{rest_spec, tapping};
 use crate::declare::*;
+use crate::types::fragments::{description_prop, name_prop};
 
 pub(super) fn taas_tap_service() -> ResourceType {
     ResourceType::new("OS::Neutron::TaaS::TapService")
@@ -12,16 +13,8 @@ pub(super) fn taas_tap_service() -> ResourceType {
         .detects_drift()
         .since("12.0.0")
         .props([
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
-                .updatable()
-                .default_empty(),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .updatable()
-            .default_empty(),
+            description_prop().updatable().default_empty(),
+            name_prop().updatable().default_empty(),
             prop("port", Str, "Port at which the copied traffic arrives, by name or ID.")
                 .required()
                 .is(PORT)

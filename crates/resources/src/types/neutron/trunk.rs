@@ -5,6 +5,7 @@ use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::{Op, OpError};
 use crate::property_access::{items, open, text};
+use crate::types::fragments::{description_prop, name_prop};
 use crate::wire;
 use kiln_cloud::put;
 use serde_json::{Map as Fields, Value as Json, json};
@@ -24,14 +25,8 @@ pub(super) fn trunk() -> ResourceType {
                 "Administrative state; while `false`, sub-ports can be neither added nor removed.",
             )
             .updatable(),
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
-                .updatable(),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .updatable(),
+            description_prop().updatable(),
+            name_prop().updatable(),
             prop("port", Str, "Parent port, which carries the untagged traffic, by name or ID.")
                 .required()
                 .immutable()
@@ -79,7 +74,7 @@ fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) 
     }
 }
 
-/// Sub ports come and go one by one: the trunk goes on carrying the others.
+/// Adds and removes sub-ports with separate calls, so that the others stay connected.
 async fn move_sub_ports(op: &mut Op) -> Result<(), OpError> {
     if !op.changes("sub_ports") {
         return Ok(());
@@ -103,7 +98,7 @@ async fn move_sub_ports(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// The sub ports that are in one list and not in the other, as they are sent.
+/// The sub-ports in one list and not in the other, as bodies of requests.
 fn only_in<'v>(one: &'v [Value], other: &'v [Value]) -> impl Iterator<Item = Json> + 'v {
     let lacks = move |port: &&Value| !other.iter().any(|other| other.equals(port));
     one.iter().filter(lacks).filter_map(|port| open(port).as_map()).map(|port| {

@@ -1,8 +1,12 @@
 //! OS::Neutron::VPNService: a VPN endpoint on a router.
 
 use super::common::rest_spec;
+use super::fragments::{admin_state_up_attr, description_attr, subnet_id_prop, tenant_id_attr};
 use crate::declare::*;
 use crate::rest::Readiness;
+use crate::types::fragments::{
+    admin_state_up_prop, description_prop, name_attr, name_prop, status_attr,
+};
 
 pub(super) fn vpn_service() -> ResourceType {
     ResourceType::new("OS::Neutron::VPNService")
@@ -12,21 +16,9 @@ pub(super) fn vpn_service() -> ResourceType {
         .entity("vpnservice")
         .detects_drift()
         .props([
-            prop(
-                "admin_state_up",
-                Bool,
-                "Administrative state; `false` takes the object out of operation.",
-            )
-            .updatable()
-            .default(true),
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
-                .updatable(),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .updatable(),
+            admin_state_up_prop(),
+            description_prop().updatable(),
+            name_prop().updatable(),
             prop("router", Str, "Router on which the VPN ends, by name or ID.")
                 .required()
                 .is(ROUTER)
@@ -49,34 +41,27 @@ pub(super) fn vpn_service() -> ResourceType {
             .by_name()
             .replaces("subnet_id")
             .since("2014.2"),
-            prop("subnet_id", Str, "ID of the local subnet that peers can reach through the VPN.")
-                .is(SUBNET)
-                .deprecated("2014.2")
-                .hidden("5.0.0")
-                .note("Use `subnet`."),
+            subnet_id_prop("ID of the local subnet that peers can reach through the VPN."),
         ])
         .attrs([
-            attr("admin_state_up", Str, "Whether the object is administratively up."),
-            attr("description", Str, "Description that the service has on record."),
-            attr("name", Str, "Name that the service has on record."),
+            admin_state_up_attr(),
+            description_attr(),
+            name_attr(),
             attr("router_id", Str, "ID of the router on which the VPN ends."),
-            attr(
-                "status",
-                Str,
-                "Current status as the service reports it, such as `ACTIVE` or `DOWN`.",
-            ),
+            status_attr(),
             attr("subnet_id", Str, "ID of the local subnet."),
-            attr("tenant_id", Str, "ID of the project that owns the object."),
+            tenant_id_attr(),
         ])
         .rest(
             rest_spec("/vpn/vpnservices", "vpnservice")
-                // It cannot be changed before its first connection is there.
+                // The service refuses changes before the first connection exists.
                 .keeps_mark()
                 .unique(["description", "name", "router_id", "subnet_id"])
                 .field("router", "router_id")
                 .field("subnet", "subnet_id")
                 .unsent(["router_id", "subnet_id"])
-                // It becomes active only with its first connection, and is down if all of them are.
+                // A VPN service is pending until its first connection, and down while all of its connections
+                // are.
                 .readiness(
                     Readiness::when("status", ["PENDING_CREATE", "ACTIVE", "DOWN"], ["ERROR"])
                         .waiting(["PENDING_UPDATE"])

@@ -1,11 +1,10 @@
-//! What compute types have in common.
+//! The common parts of compute types.
 
 use crate::op::Op;
 use crate::rest;
 use kiln_cloud::Marker;
 
-/// How a plain object is found. The compute service refuses a list with a filter that it does not know,
-/// so all objects are listed.
+/// Finds an object by its name in the whole list: the compute service refuses unknown filters.
 pub(super) fn among_all(op: &Op) -> Option<Marker> {
     let mut marker = rest::marker(op)?;
     marker.list.request.query.clear();

@@ -53,7 +53,7 @@ pub(super) fn flavor() -> ResourceType {
         .attributes(attribute)
 }
 
-/// Private flavors are listed only if they are asked for.
+/// Finds the flavor among public and private ones; the service lists private flavors only on request.
 fn marker(op: &Op) -> Option<Marker> {
     let mut marker = among_all(op)?;
     marker.list = marker.list.query("is_public", "None");
@@ -61,7 +61,7 @@ fn marker(op: &Op) -> Option<Marker> {
 }
 
 fn adjust_fields(op: &Op, operation: OperationKind, fields: &mut Map<String, Json>) {
-    // The word is the clients': to the service it would be an id like any other.
+    // Clients replace `auto` by a random id; the service would take it for an id.
     if operation == OperationKind::Create && op.nonempty_text("flavorid") == Some("auto") {
         fields.remove("id");
     }
@@ -73,7 +73,7 @@ fn path(op: &Op) -> String {
 
 async fn afterwards(op: &mut Op) -> Result<(), OpError> {
     set_extra_specs(op).await?;
-    // A public flavor is everybody's.
+    // All projects can use a public flavor.
     if !op.prop("is_public").equals(&Value::Bool(true)) {
         set_tenants(op).await?;
     }
@@ -113,7 +113,7 @@ async fn set_tenants(op: &mut Op) -> Result<(), OpError> {
         let body = json!({ "addTenantAccess": { "tenant": tenant } });
         let call = post(Service::Compute, action.clone(), body).may_be_repeated();
         match op.call(&format!("admit {tenant}"), call).await {
-            // It has access already.
+            // The project has access already.
             Err(stop) if stop.is_conflict() => {}
             done => _ = done?,
         }
@@ -126,7 +126,7 @@ fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value
     let shown = |field: &str| shown.and_then(|shown| shown.get(field)).cloned();
     let answer = match name {
         "is_public" => shown("os-flavor-access:is_public"),
-        // Not everybody is shown them.
+        // The service shows the specifications only to some users.
         "extra_specs" => shown("extra_specs").or_else(|| {
             let specs = section(view.properties, "extra_specs")?;
             Some(wire::value(&wire::json(&Value::Map(specs.clone().into()))))

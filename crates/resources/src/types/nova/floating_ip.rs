@@ -35,7 +35,7 @@ pub(super) fn floating_ip() -> ResourceType {
         .attributes(attribute)
 }
 
-/// Takes an address from the network that was named, or from the only one that leads outside.
+/// Allocates an address from the network in the template, or from the only external network.
 async fn create(op: &mut Op) -> Result<(), OpError> {
     let network = match op.nonempty_text("pool").map(str::to_owned) {
         Some(pool) => lookup::find_id(op, NETWORK, &pool).await?.to_string(),

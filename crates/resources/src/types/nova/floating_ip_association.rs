@@ -53,7 +53,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
     lead(op).await
 }
 
-/// Leads the address to the first IPv4 address of the server's first interface.
+/// Associates the address with the first IPv4 address of the server's first interface.
 async fn lead(op: &mut Op) -> Result<(), OpError> {
     let server = op.nonempty_text("server_id").unwrap_or_default().to_owned();
     let list = op.read(get(Service::Compute, format!("/servers/{server}/os-interface"))).await?;

@@ -72,7 +72,7 @@ async fn afterwards(op: &mut Op) -> Result<(), OpError> {
     for host in new.iter().filter(|host| !old.contains(host)) {
         let call = action(op, json!({ "add_host": { "host": host } }));
         match op.call(&format!("add {host}"), call).await {
-            // It is a member already.
+            // The host is a member already.
             Err(stop) if stop.is_conflict() && has_host(op, host).await? => {}
             done => _ = done?,
         }
@@ -80,7 +80,7 @@ async fn afterwards(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// What changes: keys that are gone are null.
+/// The changes of the metadata; null removes a key.
 fn changed_metadata(before: &Members, after: &Members) -> Map<String, Json> {
     let empty = Members::new();
     let old = section(before, "metadata").unwrap_or(&empty);
@@ -106,7 +106,7 @@ async fn remove_host(op: &mut Op, host: &str) -> Result<(), OpError> {
     op.remove(&format!("remove {host}"), call).await
 }
 
-/// An aggregate with hosts cannot be removed.
+/// Removes the hosts and deletes the aggregate: the service refuses to delete one with hosts.
 async fn remove(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         return Ok(());

@@ -1,6 +1,6 @@
 //! OS::Nova::KeyPair: a key pair for logging in to servers.
 //!
-//! Where no public key is given, the pair is made here: newer compute services make none any more.
+//! Kiln generates the pair if the template has no public key, because newer compute services do not.
 
 use super::ssh;
 use crate::behaviour::{OperationKind, View};
@@ -58,21 +58,22 @@ pub(super) fn key_pair() -> ResourceType {
 
 const PATH: &str = "/os-keypairs";
 
-/// What is kept: the two halves of a pair that was made here, and the number that tells a key pair from
-/// a later one of the same name.
+/// The entries of the resource's data: both halves of a generated pair, and the number by which the service
+/// distinguishes key pairs of the same name.
 const PUBLIC: &str = "public_key";
 const PRIVATE: &str = "private_key";
 const NUMBER: &str = "number";
 const USER_ID: &str = "user";
 
-/// The step that removes the key pair whose name is needed.
+/// The step that deletes the key pair that has the name now.
 const ROOM: &str = "make room";
 
 fn name(op: &Op) -> String {
     op.nonempty_text("name").unwrap_or_default().to_owned()
 }
 
-/// The id of the user is kept: only those who make a key pair know it for a name.
+/// Directs a call to the key pairs of the user in the template. The user's id is recorded, because the name may
+/// be gone later.
 fn for_user(op: &Op, call: Call) -> Call {
     let kept = op.data(USER_ID).and_then(Value::as_text).map(|id| id.to_string());
     match kept.or_else(|| op.nonempty_text("user").map(str::to_owned)) {
@@ -85,7 +86,7 @@ fn look(op: &Op) -> Call {
     for_user(op, get(Service::Compute, format!("{PATH}/{}", segment(&name(op)))))
 }
 
-/// A key that was made here is found by itself, others by their name.
+/// Finds a generated key pair by its public key, others by their name.
 fn marker(op: &Op) -> Option<Marker> {
     let made = op.data(PUBLIC).and_then(Value::as_text).map(|key| key.to_string());
     let (field, value) = match made {
@@ -107,7 +108,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     if let Some(user) = op.nonempty_text("user").map(str::to_owned) {
         op.set_data(USER_ID, user);
     }
-    // Two of one name cannot be: the one that is replaced goes first.
+    // Names are unique, so the replaced key pair is deleted first.
     if op.context().predecessor.as_deref() == Some(&*name(op)) {
         let old = for_user(op, delete(Service::Compute, format!("{PATH}/{}", segment(&name(op)))));
         op.remove(ROOM, old).await?;
@@ -121,7 +122,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     show(op).await
 }
 
-/// Makes a pair if no public key is given. A pair that was made before stays.
+/// Generates a pair if the template has no public key and there is none in the resource's data.
 async fn make_pair(op: &mut Op) -> Result<(), OpError> {
     let is_given = op.nonempty_text("public_key").is_some() || op.data(PUBLIC).is_some();
     if is_given || op.nonempty_text("type") == Some("x509") {
@@ -156,7 +157,7 @@ fn fields(op: &Op) -> Json {
     fields
 }
 
-/// Certificates are made by the service, which tells their private key once.
+/// Records the private key of a certificate, which the service generates and returns once.
 fn keep_private_key(op: &mut Op, made: &Reply) -> Result<(), OpError> {
     let is_ours = op.nonempty_text("public_key").is_some() || op.data(PUBLIC).is_some();
     if is_ours || !saves(op) || op.data(PRIVATE).is_some() {
@@ -182,7 +183,7 @@ async fn show(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Takes the name back from the key pair that had taken it.
+/// Creates the key pair again on a rollback, if the replacement has taken its name.
 async fn come_back(op: &mut Op) -> Result<(), OpError> {
     let journal = &op.context().journal;
     let is_begun = [ROOM, "create"].iter().any(|step| journal.step(step).is_some());
@@ -192,7 +193,7 @@ async fn come_back(op: &mut Op) -> Result<(), OpError> {
     show(op).await
 }
 
-/// Whether the key pair of this name is the one of this resource; nothing if there is none.
+/// Whether the key pair of this name belongs to the resource; `None` if there is none.
 async fn is_ours(op: &mut Op) -> Result<Option<bool>, OpError> {
     match op.read(look(op)).await {
         Ok(shown) => {

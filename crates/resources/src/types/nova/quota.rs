@@ -4,7 +4,7 @@
 use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::{Op, OpError};
-use crate::types::quotas;
+use crate::types::quotas::{self, limit, project_prop};
 use kiln_cloud::Call;
 
 pub(super) fn quota() -> ResourceType {
@@ -14,105 +14,60 @@ pub(super) fn quota() -> ResourceType {
         .entity("quotas")
         .since("8.0.0")
         .props([
-            prop(
+            limit(
                 "cores",
-                Int,
                 "Largest number of virtual CPUs of all servers together; -1 means unlimited.",
-            )
-            .updatable()
-            .min(-1),
-            prop(
+            ),
+            limit(
                 "fixed_ips",
-                Int,
                 "Largest number of fixed IP addresses of all servers; -1 means unlimited.",
-            )
-            .updatable()
-            .min(-1),
-            prop(
-                "floating_ips",
-                Int,
-                "Largest number of floating IP addresses; -1 means unlimited.",
-            )
-            .updatable()
-            .min(-1),
-            prop(
+            ),
+            limit("floating_ips", "Largest number of floating IP addresses; -1 means unlimited."),
+            limit(
                 "injected_file_content_bytes",
-                Int,
                 "Largest size in bytes of a file injected into a server; -1 means unlimited.",
             )
-            .updatable()
-            .min(-1)
             .deprecated("14.0.0")
             .note("The compute API has no such limit since microversion 2.57."),
-            prop(
+            limit(
                 "injected_file_path_bytes",
-                Int,
                 "Longest path in bytes of a file injected into a server; -1 means unlimited.",
             )
-            .updatable()
-            .min(-1)
             .deprecated("14.0.0")
             .note("The compute API has no such limit since microversion 2.57."),
-            prop(
+            limit(
                 "injected_files",
-                Int,
                 "Largest number of files injected into a server; -1 means unlimited.",
             )
-            .updatable()
-            .min(-1)
             .deprecated("14.0.0")
             .note("The compute API has no such limit since microversion 2.57."),
-            prop("instances", Int, "Largest number of servers; -1 means unlimited.")
-                .updatable()
-                .min(-1),
-            prop("key_pairs", Int, "Largest number of key pairs per user; -1 means unlimited.")
-                .updatable()
-                .min(-1),
-            prop(
+            limit("instances", "Largest number of servers; -1 means unlimited."),
+            limit("key_pairs", "Largest number of key pairs per user; -1 means unlimited."),
+            limit(
                 "metadata_items",
-                Int,
                 "Largest number of metadata entries per server; -1 means unlimited.",
-            )
-            .updatable()
-            .min(-1),
-            prop("project", Str, "Name or ID of the project that the limits apply to.")
-                .required()
-                .is(PROJECT)
-                .by_name(),
-            prop("ram", Int, "Memory in MiB of all servers together; -1 means unlimited.")
-                .updatable()
-                .min(-1),
-            prop(
+            ),
+            project_prop(),
+            limit("ram", "Memory in MiB of all servers together; -1 means unlimited."),
+            limit(
                 "security_group_rules",
-                Int,
                 "Largest number of rules per security group; -1 means unlimited.",
-            )
-            .updatable()
-            .min(-1),
-            prop("security_groups", Int, "Largest number of security groups; -1 means unlimited.")
-                .updatable()
-                .min(-1),
-            prop(
+            ),
+            limit("security_groups", "Largest number of security groups; -1 means unlimited."),
+            limit(
                 "server_group_members",
-                Int,
                 "Largest number of servers in a server group; -1 means unlimited.",
-            )
-            .updatable()
-            .min(-1),
-            prop("server_groups", Int, "Largest number of server groups; -1 means unlimited.")
-                .updatable()
-                .min(-1),
+            ),
+            limit("server_groups", "Largest number of server groups; -1 means unlimited."),
         ])
         .check(quotas::check)
         .creates(|op| Box::pin(set(op)))
         .updates(|op| Box::pin(set(op)))
-        .deletes(|op| Box::pin(reset(op)))
-        .on(OperationKind::Check, |op| Box::pin(look(op)))
+        .deletes(|op| Box::pin(quotas::reset(op, Service::Compute)))
+        .on(OperationKind::Check, |op| Box::pin(quotas::read(op, Service::Compute)))
 }
 
-const PATH: &str = "/os-quota-sets";
-
-/// The limits that later versions of the API do not know, and the last version that does.
+/// The last microversion with limits that later ones have removed, and these limits.
 const OLDER: [(&str, &[&str]); 2] = [
     ("2.35", &["fixed_ips", "floating_ips", "security_group_rules", "security_groups"]),
     ("2.56", &["injected_file_content_bytes", "injected_file_path_bytes", "injected_files"]),
@@ -127,14 +82,6 @@ fn versioned(op: &Op, call: Call) -> Call {
 }
 
 async fn set(op: &mut Op) -> Result<(), OpError> {
-    let call = versioned(op, quotas::setting(op, Service::Compute, PATH, "quota_set"));
-    quotas::set(op, call, "quota_set").await
-}
-
-async fn reset(op: &mut Op) -> Result<(), OpError> {
-    quotas::reset(op, Service::Compute, PATH).await
-}
-
-async fn look(op: &mut Op) -> Result<(), OpError> {
-    quotas::look(op, Service::Compute, PATH, "quota_set").await
+    let call = versioned(op, quotas::setting(op, Service::Compute));
+    quotas::set(op, call).await
 }

@@ -4,7 +4,6 @@ use super::common::among_all;
 use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::Op;
-use crate::property_access::items;
 use crate::rest::{RestSpec, UpdateMethod};
 use crate::wire;
 use serde_json::{Map, Value as Json};
@@ -47,9 +46,9 @@ pub(super) fn server_group() -> ResourceType {
         )
 }
 
-/// There may be several policies in a definition; the service takes one.
+/// Sends the first policy: the property is a list, but the service takes one.
 fn adjust_fields(op: &Op, _: OperationKind, fields: &mut Map<String, Json>) {
-    if let Some(policy) = items(&op.context().properties, "policies").first() {
+    if let Some(policy) = op.items("policies").first() {
         fields.insert("policy".into(), wire::json(policy));
     }
 }

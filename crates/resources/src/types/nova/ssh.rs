@@ -4,18 +4,18 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ring::signature::{Ed25519KeyPair, KeyPair as _};
 
-/// A key pair: what is put on servers, and what is kept secret.
+/// A key pair as texts: the public key for servers, and the private key.
 pub(super) struct KeyPair {
     pub(super) public: String,
     pub(super) private: String,
 }
 
-/// The bytes that a key pair is made of: the secret key, and a number that only has to differ.
+/// The number of random bytes for a key pair: the secret key, and a check number.
 pub(super) const BYTES: usize = 36;
 
 const ALGORITHM: &[u8] = b"ssh-ed25519";
 
-/// Makes a key pair of random bytes; nothing if there are not enough of them.
+/// Generates a key pair from random bytes; `None` if there are too few.
 pub(super) fn key_pair(random: &[u8], comment: &str) -> Option<KeyPair> {
     let (seed, number) = random.split_at_checked(32)?;
     let number = number.get(..4)?;
@@ -31,7 +31,7 @@ pub(super) fn key_pair(random: &[u8], comment: &str) -> Option<KeyPair> {
     secret.extend_from_slice(&public);
     put(&mut secret, &[seed, key].concat());
     put(&mut secret, comment.as_bytes());
-    // The end is filled up with 1, 2, 3… to whole blocks.
+    // The format pads the last block with 1, 2, 3 and so on.
     for filling in 1..=8_u8 {
         if secret.len().is_multiple_of(8) {
             break;
@@ -52,7 +52,7 @@ pub(super) fn key_pair(random: &[u8], comment: &str) -> Option<KeyPair> {
     })
 }
 
-/// Bytes with their length before them.
+/// Appends bytes after their length.
 fn put(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(&u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_be_bytes());
     out.extend_from_slice(bytes);

@@ -3,6 +3,7 @@
 use super::common::offer;
 use crate::declare::*;
 use crate::rest::RestSpec;
+use crate::types::fragments::description_prop;
 
 pub(super) fn availability_zone() -> ResourceType {
     ResourceType::new("OS::Octavia::AvailabilityZone")
@@ -18,9 +19,7 @@ pub(super) fn availability_zone() -> ResourceType {
             .required()
             .is(LB_AVAILABILITY_ZONE_PROFILE)
             .by_name(),
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
-                .updatable()
-                .default_empty(),
+            description_prop().updatable().default_empty(),
             prop("enabled", Bool, "Whether new load balancers can be placed in the zone.")
                 .updatable()
                 .default(true),
@@ -32,11 +31,12 @@ pub(super) fn availability_zone() -> ResourceType {
             .updatable(),
         ])
         .attrs([attr("availability_zone_profile_id", Str, "ID of the profile behind the zone.")])
-        // It is known by its name alone.
+        // The name is the id of an availability zone.
         .replaced_if(|change| change.changed.iter().any(|name| &**name == "name"))
         .rest(RestSpec {
             marks_then_renames: false,
             ..offer("/lbaas/availabilityzones", "availability_zone")
+                .field("availability_zone_profile", "availability_zone_profile_id")
                 .id("name")
                 .mark_field("description")
         })

@@ -2,6 +2,7 @@
 
 use super::common::offer;
 use crate::declare::*;
+use crate::types::fragments::{description_prop, name_prop};
 
 pub(super) fn flavor() -> ResourceType {
     ResourceType::new("OS::Octavia::Flavor")
@@ -9,9 +10,7 @@ pub(super) fn flavor() -> ResourceType {
         .service(Service::LoadBalancer)
         .since("14.0.0")
         .props([
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
-                .updatable()
-                .default_empty(),
+            description_prop().updatable().default_empty(),
             prop("enabled", Bool, "Whether new load balancers can use the flavor.")
                 .updatable()
                 .default(true),
@@ -23,13 +22,12 @@ pub(super) fn flavor() -> ResourceType {
             .required()
             .is(LB_FLAVOR_PROFILE)
             .by_name(),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .updatable(),
+            name_prop().updatable(),
         ])
         .attrs([attr("flavor_profile_id", Str, "ID of the profile behind the flavor.")])
-        .rest(offer("/lbaas/flavors", "flavor").mark_field("description"))
+        .rest(
+            offer("/lbaas/flavors", "flavor")
+                .field("flavor_profile", "flavor_profile_id")
+                .mark_field("description"),
+        )
 }

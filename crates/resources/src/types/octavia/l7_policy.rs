@@ -3,6 +3,7 @@
 use super::common::{by_tag, is, part};
 use crate::declare::*;
 use crate::refusals::{is_given, may_be_given};
+use crate::types::fragments::{admin_state_up_prop, description_prop, name_prop};
 
 pub(super) fn l7_policy() -> ResourceType {
     ResourceType::new("OS::Octavia::L7Policy")
@@ -18,25 +19,13 @@ pub(super) fn l7_policy() -> ResourceType {
             .required()
             .updatable()
             .one_of(["REJECT", "REDIRECT_TO_POOL", "REDIRECT_TO_URL"]),
-            prop(
-                "admin_state_up",
-                Bool,
-                "Administrative state; `false` takes the object out of operation.",
-            )
-            .updatable()
-            .default(true),
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
-                .updatable(),
+            admin_state_up_prop(),
+            description_prop().updatable(),
             prop("listener", Str, "Listener whose requests the policy handles, by name or ID.")
                 .required()
                 .is(LISTENER)
                 .by_name(),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .updatable(),
+            name_prop().updatable(),
             prop(
                 "position",
                 Num,
@@ -58,10 +47,15 @@ pub(super) fn l7_policy() -> ResourceType {
         .attrs([attr("rules", List, "Rules that the policy currently has.")])
         .check(target_suits_action)
         .finder(by_tag)
-        .rest(part("/lbaas/l7policies", "l7policy").list_envelope("l7policies"))
+        .rest(
+            part("/lbaas/l7policies", "l7policy")
+                .field("listener", "listener_id")
+                .field("redirect_pool", "redirect_pool_id")
+                .list_envelope("l7policies"),
+        )
 }
 
-/// A policy has the target that its action needs, and no other.
+/// Checks that a policy has the target for its action, and no other.
 fn target_suits_action(members: &Members) -> Result<(), PropertyError> {
     let needs = |action: &str, wanted: &str, other: &str, others: &str| {
         if !is(members, "action", action) {

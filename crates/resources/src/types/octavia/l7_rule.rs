@@ -3,6 +3,7 @@
 use super::common::{by_tag, is, part};
 use crate::declare::*;
 use crate::refusals::may_be_given;
+use crate::types::fragments::admin_state_up_prop;
 
 pub(super) fn l7_rule() -> ResourceType {
     ResourceType::new("OS::Octavia::L7Rule")
@@ -10,13 +11,7 @@ pub(super) fn l7_rule() -> ResourceType {
         .service(Service::LoadBalancer)
         .since("10.0.0")
         .props([
-            prop(
-                "admin_state_up",
-                Bool,
-                "Administrative state; `false` takes the object out of operation.",
-            )
-            .updatable()
-            .default(true),
+            admin_state_up_prop(),
             prop(
                 "compare_type",
                 Str,

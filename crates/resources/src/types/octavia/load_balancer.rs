@@ -4,6 +4,7 @@ use super::common::{by_tag, provisioned, tag};
 use crate::declare::*;
 use crate::op::{Op, OpError, Progress};
 use crate::rest::{self, RestSpec};
+use crate::types::fragments::{admin_state_up_prop, description_prop, name_prop, tenant_id_prop};
 use kiln_cloud::{delete, get};
 
 pub(super) fn load_balancer() -> ResourceType {
@@ -12,20 +13,45 @@ pub(super) fn load_balancer() -> ResourceType {
         .service(Service::LoadBalancer)
         .since("10.0.0")
         .props([
-            prop("admin_state_up", Bool, "Administrative state; `false` takes the object out of operation.").updatable().default(true),
-            prop("availability_zone", Str, "Availability zone of the load balancing service to place it in.").is(LB_AVAILABILITY_ZONE).since("17.0.0"),
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.").updatable().default_empty(),
-            prop("flavor", Str, "Octavia flavor that sets its size and abilities, by name or ID.").is(LB_FLAVOR).by_name().since("14.0.0"),
-            prop("name", Str, "Human-readable name; made from the stack and resource names if omitted.").updatable(),
-            prop("provider", Str, "Driver that implements the load balancer; the cloud's default if omitted."),
-            prop("tenant_id", Str, "Project that owns the object; only administrators may choose another than the stack's.").is(PROJECT),
-            prop("vip_address", Str, "Virtual IP address to ask for; chosen from the subnet if omitted.").is(IP_ADDR),
-            prop("vip_subnet", Str, "Subnet of the virtual IP address, by name or ID.").required().is(SUBNET).by_name(),
+            admin_state_up_prop(),
+            prop(
+                "availability_zone",
+                Str,
+                "Availability zone of the load balancing service to place it in.",
+            )
+            .is(LB_AVAILABILITY_ZONE)
+            .since("17.0.0"),
+            description_prop().updatable().default_empty(),
+            prop("flavor", Str, "Octavia flavor that sets its size and abilities, by name or ID.")
+                .is(LB_FLAVOR)
+                .by_name()
+                .since("14.0.0"),
+            name_prop().updatable(),
+            prop(
+                "provider",
+                Str,
+                "Driver that implements the load balancer; the cloud's default if omitted.",
+            ),
+            tenant_id_prop().is(PROJECT),
+            prop(
+                "vip_address",
+                Str,
+                "Virtual IP address to ask for; chosen from the subnet if omitted.",
+            )
+            .is(IP_ADDR),
+            prop("vip_subnet", Str, "Subnet of the virtual IP address, by name or ID.")
+                .required()
+                .is(SUBNET)
+                .by_name(),
         ])
         .attrs([
             attr("flavor_id", Str, "ID of the load balancer's flavor, if any."),
             attr("pools", List, "Pools of the load balancer."),
-            attr("vip_address", Str, "Virtual IP address at which clients reach the load balancer."),
+            attr(
+                "vip_address",
+                Str,
+                "Virtual IP address at which clients reach the load balancer.",
+            ),
             attr("vip_port_id", Str, "ID of the Neutron port that holds the virtual IP address."),
             attr("vip_subnet_id", Str, "ID of the subnet of the virtual IP address."),
         ])
@@ -42,7 +68,7 @@ pub(super) fn load_balancer() -> ResourceType {
         )
 }
 
-/// While it is made, a conflict means that its address is taken; later, that it is busy.
+/// Updates the load balancer. A conflict means that it is busy; on create it means that the address is in use.
 async fn update(op: &mut Op) -> Result<(), OpError> {
     let Some(spec) = op.rest_spec() else { return Ok(()) };
     let fields = rest::changed_fields(op, &spec);

@@ -1,9 +1,10 @@
 //! OS::Octavia::Pool: the members over which a listener spreads its traffic.
 
-use super::common::{by_tag, is, part};
+use super::common::{PROTOCOLS, by_tag, is, part};
 use crate::declare::*;
 use crate::property_access::section;
 use crate::refusals::{is_given, may_be_given, one_of};
+use crate::types::fragments::{admin_state_up_prop, description_prop, name_prop};
 
 pub(super) fn pool() -> ResourceType {
     ResourceType::new("OS::Octavia::Pool")
@@ -11,16 +12,8 @@ pub(super) fn pool() -> ResourceType {
         .service(Service::LoadBalancer)
         .since("10.0.0")
         .props([
-            prop(
-                "admin_state_up",
-                Bool,
-                "Administrative state; `false` takes the object out of operation.",
-            )
-            .updatable()
-            .default(true),
-            prop("description", Str, "Free-form text for people; the service gives it no meaning.")
-                .updatable()
-                .default_empty(),
+            admin_state_up_prop(),
+            description_prop().updatable().default_empty(),
             prop(
                 "lb_algorithm",
                 Str,
@@ -44,20 +37,8 @@ pub(super) fn pool() -> ResourceType {
             )
             .is(LOAD_BALANCER)
             .by_name(),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .updatable(),
-            prop("protocol", Str, "Protocol spoken with the members.").required().one_of([
-                "TCP",
-                "HTTP",
-                "HTTPS",
-                "TERMINATED_HTTPS",
-                "PROXY",
-                "UDP",
-            ]),
+            name_prop().updatable(),
+            prop("protocol", Str, "Protocol spoken with the members.").required().one_of(PROTOCOLS),
             prop(
                 "session_persistence",
                 Map,
@@ -94,7 +75,11 @@ pub(super) fn pool() -> ResourceType {
         ])
         .check(check)
         .finder(by_tag)
-        .rest(part("/lbaas/pools", "pool"))
+        .rest(
+            part("/lbaas/pools", "pool")
+                .field("listener", "listener_id")
+                .field("loadbalancer", "loadbalancer_id"),
+        )
 }
 
 fn check(members: &Members) -> Result<(), PropertyError> {

@@ -3,6 +3,7 @@
 use super::common::part;
 use crate::declare::*;
 use crate::rest::RestSpec;
+use crate::types::fragments::{admin_state_up_prop, tags_prop};
 
 pub(super) fn pool_member() -> ResourceType {
     ResourceType::new("OS::Octavia::PoolMember")
@@ -11,13 +12,7 @@ pub(super) fn pool_member() -> ResourceType {
         .since("10.0.0")
         .props([
             prop("address", Str, "IP address of the server.").required().is(IP_ADDR),
-            prop(
-                "admin_state_up",
-                Bool,
-                "Administrative state; `false` takes the object out of operation.",
-            )
-            .updatable()
-            .default(true),
+            admin_state_up_prop(),
             prop(
                 "monitor_address",
                 Str,
@@ -36,13 +31,7 @@ pub(super) fn pool_member() -> ResourceType {
             prop("subnet", Str, "Subnet from which the server can be reached, by name or ID.")
                 .is(SUBNET)
                 .by_name(),
-            prop(
-                "tags",
-                List,
-                "Labels by which the object can be found; they replace any earlier ones.",
-            )
-            .updatable()
-            .since("13.0.0"),
+            tags_prop().updatable().since("13.0.0"),
             prop(
                 "weight",
                 Int,
@@ -54,6 +43,8 @@ pub(super) fn pool_member() -> ResourceType {
         ])
         .rest(RestSpec {
             adjust_fields: None,
-            ..part("/lbaas/pools/{pool}/members", "member").mark_field("name")
+            ..part("/lbaas/pools/{pool}/members", "member")
+                .field("subnet", "subnet_id")
+                .mark_field("name")
         })
 }

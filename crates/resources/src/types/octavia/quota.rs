@@ -3,10 +3,10 @@
 use crate::declare::*;
 use crate::lookup;
 use crate::op::{Op, OpError};
-use crate::refusals::one_of;
+use crate::types::quotas::{self, limit, project_prop};
 use crate::wire;
 use kiln_cloud::{delete, get, put};
-use serde_json::{Map as Fields, Value as Json, json};
+use serde_json::json;
 
 pub(super) fn quota() -> ResourceType {
     ResourceType::new("OS::Octavia::Quota")
@@ -15,43 +15,26 @@ pub(super) fn quota() -> ResourceType {
         .entity("quotas")
         .since("14.0.0")
         .props([
-            prop(
+            limit(
                 "healthmonitor",
-                Int,
                 "Most health monitors that the project may have; -1 lifts the limit.",
-            )
-            .updatable()
-            .min(-1),
-            prop("listener", Int, "Most listeners that the project may have; -1 lifts the limit.")
-                .updatable()
-                .min(-1),
-            prop(
+            ),
+            limit("listener", "Most listeners that the project may have; -1 lifts the limit."),
+            limit(
                 "loadbalancer",
-                Int,
                 "Most load balancers that the project may have; -1 lifts the limit.",
-            )
-            .updatable()
-            .min(-1),
-            prop("member", Int, "Most pool members that the project may have; -1 lifts the limit.")
-                .updatable()
-                .min(-1),
-            prop("pool", Int, "Most pools that the project may have; -1 lifts the limit.")
-                .updatable()
-                .min(-1),
-            prop("project", Str, "Project that the limits apply to, by name or ID.")
-                .required()
-                .is(PROJECT)
-                .by_name(),
+            ),
+            limit("member", "Most pool members that the project may have; -1 lifts the limit."),
+            limit("pool", "Most pools that the project may have; -1 lifts the limit."),
+            project_prop(),
         ])
-        .check(|members| one_of(members, &LIMITS))
+        .check(quotas::check)
         .creates(|op| Box::pin(set(op)))
         .updates(|op| Box::pin(set(op)))
         .deletes(|op| Box::pin(reset(op)))
 }
 
-const LIMITS: [&str; 5] = ["healthmonitor", "listener", "loadbalancer", "member", "pool"];
-
-/// The limits have no id of their own: they are found by their project.
+/// The path of the limits, which contains the id of the project.
 async fn path(op: &mut Op) -> Result<String, OpError> {
     let project = op.text("project").unwrap_or_default().to_owned();
     let project = lookup::find_id(op, PROJECT, &project).await?;
@@ -59,10 +42,9 @@ async fn path(op: &mut Op) -> Result<String, OpError> {
 }
 
 async fn set(op: &mut Op) -> Result<(), OpError> {
-    let limits = LIMITS.into_iter().map(|name| (name.to_owned(), wire::json(op.prop(name))));
-    let limits: Fields<String, Json> = limits.filter(|(_, limit)| !limit.is_null()).collect();
     let path = path(op).await?;
-    op.call("set", put(Service::LoadBalancer, path.clone(), json!({ "quota": limits }))).await?;
+    let body = json!({ "quota": quotas::limits(op) });
+    op.call("set", put(Service::LoadBalancer, path.clone(), body)).await?;
     op.set_id(op.context().physical_name.clone());
     let shown = op.read(get(Service::LoadBalancer, path)).await?;
     op.set_remote(wire::value(&shown.body["quota"]));
@@ -73,7 +55,7 @@ async fn reset(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_some() {
         match path(op).await {
             Ok(path) => op.remove("reset", delete(Service::LoadBalancer, path)).await?,
-            // A project that is gone has no limits.
+            // A deleted project has no limits.
             Err(OpError::Failed(failure)) if &*failure.class == "EntityNotFound" => {}
             Err(stop) => return Err(stop),
         }

@@ -1,5 +1,4 @@
-//! Containers of the object store. Their names are their ids, so they need no mark; what is said of them is said
-//! in headers.
+//! Containers of the object store. Their names are their ids, so they need no mark; their metadata are headers.
 
 use crate::declare::*;
 use crate::op::{Op, OpError};
@@ -10,7 +9,7 @@ use kiln_cloud::{Call, Reply, delete, get, head, post, put};
 use kiln_template::print;
 use serde_json::Value as Json;
 
-/// Objects that are listed, and removed, at once.
+/// The number of objects in a page, which are listed and deleted together.
 const PAGE: &str = "1000";
 
 fn path(op: &Op) -> String {
@@ -27,7 +26,7 @@ fn with_headers(call: Call, headers: Vec<(String, String)>) -> Call {
     headers.into_iter().fold(call.empty(), |call, (name, value)| call.header(name, value))
 }
 
-/// Makes a container, and keeps what the store shows of it.
+/// Creates a container, and keeps the headers of the reply.
 pub(crate) async fn create(
     op: &mut Op,
     name: &str,
@@ -39,7 +38,7 @@ pub(crate) async fn create(
     look(op).await
 }
 
-/// Sets what is said of the whole account.
+/// Sets headers of the account.
 pub(crate) async fn describe_account(
     op: &mut Op,
     headers: Vec<(String, String)>,
@@ -51,7 +50,7 @@ pub(crate) async fn describe_account(
     Ok(())
 }
 
-/// Keeps what the store shows of the container.
+/// Reads the container, and keeps its headers for attributes.
 pub(crate) async fn look(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         return Ok(());
@@ -82,7 +81,8 @@ fn shown(reply: &Reply) -> Value {
     ])
 }
 
-/// Removes a container. One that is not empty is emptied first, or refused in these words.
+/// Deletes a container. If it is not empty, its objects are deleted first, or the deletion fails with this
+/// message.
 pub(crate) async fn remove(op: &mut Op, refusal: Option<String>) -> Result<(), OpError> {
     if op.id().is_none() {
         return Ok(());
@@ -104,7 +104,7 @@ pub(crate) async fn remove(op: &mut Op, refusal: Option<String>) -> Result<(), O
     Ok(())
 }
 
-/// Removes the objects in the container, a page at a time.
+/// Deletes the objects in the container, a page at a time.
 async fn empty(op: &mut Op) -> Result<(), OpError> {
     let container = path(op);
     let list =
@@ -127,7 +127,7 @@ async fn empty(op: &mut Op) -> Result<(), OpError> {
             .may_be_repeated();
         let done = op.call(&format!("empty {first}"), bulk).await?;
         if done.body.get("Number Deleted").and_then(Json::as_u64).unwrap_or_default() == 0 {
-            // The store cannot do it at once, or has done so and lists them still.
+            // The object store has no bulk deletion, or still lists deleted objects.
             for path in &paths {
                 op.remove(&format!("remove {path}"), delete(Service::ObjectStore, path.as_str()))
                     .await?;

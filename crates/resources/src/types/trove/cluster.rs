@@ -5,6 +5,7 @@ use crate::declare::*;
 use crate::op::{Op, OpError, Progress};
 use crate::property_access::{items, open, text};
 use crate::rest::{self, RestSpec, UpdateMethod};
+use crate::types::fragments::name_prop;
 use crate::wire;
 use kiln_cloud::{Reply, delete, get, post};
 use kiln_template::functions::step_into_attribute;
@@ -56,12 +57,7 @@ pub(super) fn cluster() -> ResourceType {
                         .required()
                         .range(1, 150),
                 ])),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .max_length(255),
+            name_prop().max_length(255),
         ])
         .attrs([
             attr("instances", List, "IDs of the instances in the cluster."),
@@ -120,7 +116,7 @@ async fn instances(op: &mut Op) -> Result<Vec<Json>, OpError> {
     Ok(instances)
 }
 
-/// A cluster is there when all of its instances are.
+/// The progress of a cluster: it is ready when all of its instances are.
 fn progress(reply: &Reply) -> Progress {
     let all = reply.body["cluster"]["instances"].as_array().into_iter().flatten();
     let mut is_ready = true;
@@ -136,7 +132,7 @@ fn progress(reply: &Reply) -> Progress {
     if is_ready { Progress::Ready } else { Progress::NotYet }
 }
 
-/// A cluster with a task under way cannot be removed.
+/// Deletes the cluster after its current task, during which the service refuses it.
 async fn remove(op: &mut Op) -> Result<(), OpError> {
     let (Some(_), Some(spec)) = (op.id(), op.rest_spec()) else { return Ok(()) };
     let path = rest::path(op, &spec);

@@ -1,4 +1,4 @@
-//! What databases and clusters of them have in common.
+//! The common parts of database instances and clusters.
 
 use crate::declare::*;
 use crate::lookup;
@@ -6,7 +6,7 @@ use crate::op::{Op, OpError};
 use crate::property_access::{items, open, text};
 use serde_json::{Map as Fields, Value as Json, json};
 
-/// The networks that a server is on, as its service wants them named.
+/// The networks of an instance, as fields of the request.
 pub(super) async fn nics(op: &mut Op, properties: &Members) -> Result<Vec<Json>, OpError> {
     let mut nics = Vec::new();
     for network in items(properties, "networks").iter().filter_map(|it| open(it).as_map()) {
@@ -25,7 +25,7 @@ pub(super) async fn nics(op: &mut Op, properties: &Members) -> Result<Vec<Json>,
     Ok(nics)
 }
 
-/// The kind of database.
+/// Combines the properties of the datastore into one field.
 pub(super) fn datastore(op: &Op, fields: &mut Fields<String, Json>) {
     let (kind, version) = (fields.remove("datastore_type"), fields.remove("datastore_version"));
     let mut datastore = Fields::new();
@@ -36,7 +36,7 @@ pub(super) fn datastore(op: &Op, fields: &mut Fields<String, Json>) {
     }
 }
 
-/// What is not known of a network is asked for in vain: one of these says which it is.
+/// Checks that every entry has either a network or a port; unknown values pass.
 pub(super) fn check_networks(members: &Members) -> Result<(), PropertyError> {
     for network in items(members, "networks").iter().filter_map(|it| open(it).as_map()) {
         let is_named = crate::refusals::is_given(network, "network");

@@ -5,6 +5,7 @@ use crate::declare::*;
 use crate::op::{Op, OpError};
 use crate::property_access::{items, open, text};
 use crate::rest::{self, Readiness, RestSpec};
+use crate::types::fragments::name_prop;
 use crate::wire;
 use kiln_cloud::{Marker, delete, get, patch, post, put};
 use kiln_template::functions::step_into_attribute;
@@ -41,13 +42,7 @@ pub(super) fn instance() -> ResourceType {
                 .updatable()
                 .is(DATABASE_FLAVOR)
                 .by_name(),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .updatable()
-            .max_length(255),
+            name_prop().updatable().max_length(255),
             prop("networks", List, "Networks that the instance is connected to.")
                 .default_empty()
                 .each(record([
@@ -128,7 +123,7 @@ pub(super) fn instance() -> ResourceType {
         )
 }
 
-/// Users are of databases that there are.
+/// Checks that the databases of each user are declared.
 fn check(members: &Members) -> Result<(), PropertyError> {
     check_networks(members)?;
     let named = |list, name| {
@@ -160,7 +155,7 @@ fn path(op: &Op) -> String {
     format!("/instances/{}", op.id().map_or("", |id| id))
 }
 
-/// A user as the service wants one told.
+/// Converts a user to a field of the request.
 fn user(user: &Value) -> Json {
     let mut told = wire::json(user);
     let databases = told["databases"].as_array().cloned().unwrap_or_default();
@@ -184,7 +179,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     rest::create_with(op, fields).await
 }
 
-/// One change after the other: the service does one at a time.
+/// Updates the instance with one call after the other, because the service carries out one change at a time.
 async fn update(op: &mut Op) -> Result<(), OpError> {
     if op.changes("name") {
         let name = op.text("name").unwrap_or(&op.context().physical_name).to_owned();
@@ -211,7 +206,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
 
 async fn resize(op: &mut Op, what: &str, to: Json) -> Result<(), OpError> {
     let call = post(Service::Database, format!("{}/action", path(op)), json!({ "resize": to }));
-    // That there is nothing to do is as good: an earlier try did it.
+    // An interrupted attempt may have made the change; then there is nothing to do.
     match op.call_retrying_conflicts(what, call.may_be_repeated()).await {
         Err(OpError::Failed(failure))
             if &*failure.class == "BadRequest" && op.may_be_done(what) => {}
@@ -220,14 +215,14 @@ async fn resize(op: &mut Op, what: &str, to: Json) -> Result<(), OpError> {
     rest::until_ready(op).await
 }
 
-/// The names of what is below an instance.
+/// Reads the names of an instance's databases or users.
 async fn there(op: &mut Op, what: &str) -> Result<Vec<String>, OpError> {
     let list = op.read(get(Service::Database, format!("{}/{what}", path(op)))).await?;
     let all = list.body[what].as_array().into_iter().flatten();
     Ok(all.filter_map(|it| it["name"].as_str()).map(Into::into).collect())
 }
 
-/// How something below an instance is found.
+/// The marker by which a database or user of the instance is found.
 fn below(op: &Op, what: &str, name: &str) -> Marker {
     let path = format!("{}/{what}", path(op));
     Marker {
@@ -241,7 +236,7 @@ fn below(op: &Op, what: &str, name: &str) -> Marker {
     }
 }
 
-/// Makes what is wanted and not there, and removes what was wanted and is no more.
+/// Creates missing databases or users, and deletes those that the template has no more.
 async fn differ(op: &mut Op, what: &str, told: fn(&Value) -> Json) -> Result<(), OpError> {
     let (before, after) =
         (op.context().previous_properties.clone(), op.context().properties.clone());
@@ -266,7 +261,7 @@ async fn databases(op: &mut Op) -> Result<(), OpError> {
     differ(op, "databases", wire::json).await
 }
 
-/// Users that stay may have another password, host or databases.
+/// Updates password, host and databases of users that stay.
 async fn users(op: &mut Op) -> Result<(), OpError> {
     differ(op, "users", user).await?;
     let (before, after) =

@@ -1,4 +1,4 @@
-//! What subscriptions to queues have in common.
+//! The common parts of subscriptions to queues.
 
 use crate::declare::*;
 use crate::op::{Op, OpError};
@@ -6,7 +6,7 @@ use crate::rest::{self, RestSpec, UpdateMethod};
 use kiln_cloud::post;
 use serde_json::Value as Json;
 
-/// Subscriptions: a queue has one of each subscriber. They are listed twenty at a time at most.
+/// Subscriptions. A queue has one per subscriber, and the service lists twenty at most.
 pub(super) fn rest_spec() -> RestSpec {
     RestSpec::new(Service::Messaging, "/queues/{queue_name}/subscriptions", "")
         .list_envelope("subscriptions")
@@ -16,7 +16,7 @@ pub(super) fn rest_spec() -> RestSpec {
         .deleted_at_once()
 }
 
-/// Makes a subscription with these fields.
+/// Creates a subscription with these fields.
 pub(super) async fn create(
     op: &mut Op,
     fields: serde_json::Map<String, Json>,
@@ -25,7 +25,7 @@ pub(super) async fn create(
         let Some(spec) = op.rest_spec() else { return Ok(()) };
         let path = rest::collection(op, &spec);
         let reply = op.call("create", post(Service::Messaging, path, fields.into())).await?;
-        // It goes by another name in the reply than in the list.
+        // The id has another name in the reply than in the list.
         let id = reply.text("/subscription_id").or_else(|| reply.text("/id"));
         op.set_id(id.unwrap_or_default());
     }

@@ -26,7 +26,7 @@ pub(super) fn mistral_trigger() -> ResourceType {
         .rest(rest_spec())
 }
 
-/// Where the address is kept that executions of workflows are started at: the subscriber.
+/// The entry of the resource's data with the subscriber: the URL that starts executions.
 const SUBSCRIBER: &str = "subscriber";
 
 fn marker(op: &Op) -> Option<Marker> {
@@ -46,7 +46,8 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
     rest::until_ready(op).await
 }
 
-/// The queue's service starts an execution in the user's name, with the message in its environment.
+/// The fields of the subscription. The messaging service starts an execution with a trust of the user, and puts
+/// the message into its environment.
 async fn fields(op: &mut Op) -> Result<Fields<String, Json>, OpError> {
     let workflow = op.text("workflow_id").unwrap_or_default().to_owned();
     let shown =

@@ -30,7 +30,7 @@ fn path(op: &Op) -> String {
     format!("/queues/{}", in_path(op.id().map_or("", |id| id)))
 }
 
-/// A queue is known by its name, which is known before.
+/// Creates the queue. Its name is its id, so a repeated call creates no second queue.
 async fn create(op: &mut Op) -> Result<(), OpError> {
     let name = op.text("name").unwrap_or(&op.context().physical_name).to_owned();
     op.set_id(name);
@@ -42,7 +42,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     look(op).await
 }
 
-/// Replaces the metadata, member by member.
+/// Replaces the metadata with a JSON patch.
 async fn update(op: &mut Op) -> Result<(), OpError> {
     let (before, after) =
         (op.context().previous_properties.clone(), op.context().properties.clone());

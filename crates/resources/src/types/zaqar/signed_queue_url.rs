@@ -31,7 +31,7 @@ pub(super) fn signed_queue_url() -> ResourceType {
         .creates(|op| Box::pin(create(op)))
 }
 
-/// Has a signature made. It cannot be taken back: there is nothing to remove.
+/// Creates a signature. It cannot be revoked, so there is nothing to delete.
 async fn create(op: &mut Op) -> Result<(), OpError> {
     let mut body = json!({});
     for name in ["methods", "paths"] {

@@ -5,6 +5,7 @@ use crate::op::{Op, OpError, Progress};
 use crate::property_access::{items, open, text};
 use crate::refusals::{exclusive, is_given, may_be_given};
 use crate::rest::{self, RestSpec, UpdateMethod};
+use crate::types::fragments::{name_attr, name_prop};
 use crate::wire;
 use kiln_cloud::{Call, Reply, delete, get, post};
 use serde_json::{Map as Fields, Value as Json, json};
@@ -54,12 +55,7 @@ pub(super) fn container() -> ResourceType {
                     "Size in GB of a new volume to mount; excludes `volume_id`.",
                 ),
             ])),
-            prop(
-                "name",
-                Str,
-                "Human-readable name; made from the stack and resource names if omitted.",
-            )
-            .updatable(),
+            name_prop().updatable(),
             prop("networks", List, "Networks that the container is connected to.")
                 .updatable()
                 .since("11.0.0")
@@ -82,10 +78,7 @@ pub(super) fn container() -> ResourceType {
             prop("tty", Bool, "Whether the container has a terminal.").since("14.0.0"),
             prop("workdir", Str, "Directory in which the command starts."),
         ])
-        .attrs([
-            attr("addresses", Map, "Addresses of the container, by network."),
-            attr("name", Str, "Name that the service has on record."),
-        ])
+        .attrs([attr("addresses", Map, "Addresses of the container, by network."), name_attr()])
         .check(check)
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
@@ -101,7 +94,7 @@ pub(super) fn container() -> ResourceType {
         )
 }
 
-/// Every network and every mount is one thing or the other.
+/// Checks that every network and every mount has one source.
 fn check(members: &Members) -> Result<(), PropertyError> {
     for mount in items(members, "mounts").iter().filter_map(|it| open(it).as_map()) {
         exclusive(mount, "volume_id", "volume_size")?;
@@ -157,7 +150,7 @@ fn adjust_fields(op: &Op, fields: &mut Fields<String, Json>) {
     }
 }
 
-/// The networks of a container, as its service wants them named.
+/// The networks of a container, as fields of the request.
 fn networks(properties: &Members) -> Vec<Fields<String, Json>> {
     let words = [("network", "network"), ("port", "port"), ("fixed_ip", "v4-fixed-ip")];
     let networks = items(properties, "networks").iter().filter_map(|it| open(it).as_map());
@@ -171,7 +164,7 @@ fn networks(properties: &Members) -> Vec<Fields<String, Json>> {
         .collect()
 }
 
-/// What a container is written for: one with a terminal is of a later version.
+/// Sets the microversion of a call: the property `tty` needs a later one.
 fn versioned(op: &Op, call: Call, usual: Option<&'static str>) -> Call {
     match (op.prop("tty").is_null(), usual) {
         (false, _) => call.microversion("1.36"),
@@ -203,7 +196,7 @@ async fn until_running(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// The service tells addresses by the ids of networks; templates ask for them by names as well.
+/// Adds the addresses under the names of networks; the service returns them under ids.
 async fn name_networks(op: &mut Op, shown: &mut Json) -> Result<(), OpError> {
     let Some(addresses) = shown["addresses"].as_object_mut() else { return Ok(()) };
     for (id, entries) in addresses.clone() {
@@ -226,7 +219,7 @@ fn progress(reply: &Reply, is_interactive: bool) -> Progress {
     match status {
         "Running" => Progress::Ready,
         "Creating" | "Created" => Progress::NotYet,
-        // One that only had something to do may be done with it.
+        // A container that is not interactive may have completed its command.
         "Stopped" if !is_interactive => Progress::Ready,
         "Stopped" => {
             Progress::Failed("Went to status Stopped due to \"Container is stopped\"".into())
@@ -248,7 +241,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
     until_running(op).await
 }
 
-/// Has the container on the networks that are named, and on those no more that were.
+/// Attaches the container to its networks, and detaches it from former ones.
 async fn connect(op: &mut Op, path: &str) -> Result<(), OpError> {
     let had = networks(&op.context().previous_properties);
     let wanted = networks(&op.context().properties);
@@ -263,7 +256,7 @@ async fn connect(op: &mut Op, path: &str) -> Result<(), OpError> {
         }
         let step = format!("{how} {}", Json::Object(network.clone()));
         match op.add(&step, call).await {
-            // It is off the network already, or was never on it.
+            // The container is not attached to the network.
             Err(stop) if how == "network_detach" && stop.is_not_found() => {}
             other => drop(other?),
         }

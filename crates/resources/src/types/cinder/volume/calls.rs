@@ -1,4 +1,4 @@
-//! What every volume goes through: waiting, looking, being removed.
+//! Calls for a volume that several operations need: polling, checking, deleting.
 
 use crate::declare::Service;
 use crate::op::{Op, OpError, Progress};
@@ -12,17 +12,17 @@ pub(crate) fn path(op: &Op) -> String {
     format!("/volumes/{}", op.id().map_or("", |id| id))
 }
 
-/// Shows the resource's volume.
+/// The call that reads the resource's volume.
 pub(crate) fn look(op: &Op) -> Call {
     get(Service::Volume, path(op))
 }
 
-/// Has something done with the volume. It may be asked for twice.
+/// The call for an action on the volume, which can be repeated.
 pub(super) fn action(op: &Op, body: Json) -> Call {
     post(Service::Volume, format!("{}/action", path(op)), body).may_be_repeated()
 }
 
-/// The state of a volume.
+/// The status of a volume.
 pub(super) fn status(reply: &Reply) -> &str {
     reply.text("/volume/status").unwrap_or_default()
 }
@@ -43,7 +43,7 @@ pub(crate) async fn until_available(op: &mut Op) -> Result<Reply, OpError> {
     .await
 }
 
-/// The volumes that are being made, the resource's among them as long as it is.
+/// A marker that lists the volumes in creation: many resources poll one list instead of their own volumes.
 fn being_made(op: &Op) -> Marker {
     Marker {
         list: get(Service::Volume, "/volumes/detail").query("status", "creating"),
@@ -56,7 +56,7 @@ fn being_made(op: &Op) -> Marker {
     }
 }
 
-/// Waits until the volume is left alone again, attached or not.
+/// Waits until no action on the volume is in progress, whether it is attached or not.
 pub(super) async fn until_at_rest(op: &mut Op) -> Result<Reply, OpError> {
     let call = look(op);
     op.until(call, |reply| match status(reply) {
@@ -69,14 +69,14 @@ pub(super) async fn until_at_rest(op: &mut Op) -> Result<Reply, OpError> {
     .await
 }
 
-/// Says whether the volume may be written to.
+/// Sets whether the volume is read-only.
 pub(super) async fn set_read_only(op: &mut Op) -> Result<(), OpError> {
     let flag = wire::json(op.prop("read_only"));
     let call = action(op, json!({ "os-update_readonly_flag": { "readonly": flag } }));
     op.call("read only", call).await.map(drop)
 }
 
-/// Looks whether the volume is well.
+/// Checks that the volume exists and is healthy.
 pub(crate) async fn check(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         return Ok(());
@@ -92,13 +92,13 @@ pub(crate) async fn check(op: &mut Op) -> Result<(), OpError> {
     }
 }
 
-/// Removes the volume, and waits until it is gone.
+/// Deletes the volume, and waits until it does not exist any more.
 pub(crate) async fn remove(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         return Ok(());
     }
     let call = look(op);
-    // One that is being detached can go soon.
+    // A volume that is being detached can be deleted soon.
     let now = op
         .until_answered(call.clone(), |reply| match status(reply) {
             "detaching" | "backing-up" => Progress::NotYet,

@@ -1,11 +1,11 @@
-//! Backups of a volume: made for a snapshot of its stack, or before it is removed.
+//! Backups of a volume, for a snapshot of its stack or before a deletion.
 
 use crate::declare::Service;
 use crate::op::{Op, OpError, Progress};
 use kiln_cloud::{Marker, get, post};
 use serde_json::json;
 
-/// Where the id of the backup is kept.
+/// The entry of the resource's data with the id of the backup.
 pub(super) const COPY: &str = "backup_id";
 
 fn backups(op: &Op) -> Marker {
@@ -20,7 +20,7 @@ fn backups(op: &Op) -> Marker {
     }
 }
 
-/// Makes a backup of the volume, whether or not it is in use.
+/// Creates a backup of the volume, even while the volume is in use.
 pub(crate) async fn copy(op: &mut Op) -> Result<(), OpError> {
     let body = json!({ "backup": {
         "volume_id": op.id().map_or("", |id| id),
@@ -43,7 +43,7 @@ pub(crate) async fn copy(op: &mut Op) -> Result<(), OpError> {
     .map(drop)
 }
 
-/// Removes the backups that were made of the volume.
+/// Deletes the backups of the volume.
 pub(crate) async fn forget(op: &mut Op) -> Result<(), OpError> {
     let marker = backups(op);
     op.remove_copies(&marker).await

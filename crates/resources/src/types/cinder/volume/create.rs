@@ -1,10 +1,9 @@
-//! Making a volume: empty, from something else, or from a backup.
+//! Creating a volume: empty, from an image, snapshot or volume, or from a backup.
 
 use super::calls::{path, until_available};
 use crate::declare::{IMAGE, Service, Value};
 use crate::lookup;
 use crate::op::{Op, OpError};
-use crate::property_access::section;
 use crate::rest::{self, RestSpec};
 use crate::wire;
 use kiln_cloud::{Reply, post, put};
@@ -47,14 +46,14 @@ async fn anew(op: &mut Op) -> Result<(), OpError> {
         fields.insert("multiattach".into(), true.into());
     }
     let mut body = json!({ "volume": fields });
-    if let Some(hints) = section(&op.context().properties, "scheduler_hints") {
+    if let Some(hints) = op.section("scheduler_hints") {
         body["OS-SCH-HNT:scheduler_hints"] = wire::json(&Value::Map(Arc::new(hints.clone())));
     }
     let made = op.call("create", post(Service::Volume, "/volumes", body)).await?;
     keep_id(op, &made)
 }
 
-/// A backup makes a volume of the name that it is told, which is how the volume is found again.
+/// Restores a backup into a new volume with the physical name, by which the volume is found after a lost reply.
 async fn from_backup(op: &mut Op, backup: &str) -> Result<(), OpError> {
     let spec = rest_spec(op)?;
     let fields = rest::new_fields(op, &spec);
@@ -63,7 +62,7 @@ async fn from_backup(op: &mut Op, backup: &str) -> Result<(), OpError> {
     let call = post(Service::Volume, format!("/backups/{backup}/restore"), body);
     let call = match rest::marker(op) {
         Some(mut marker) => {
-            // Only its name is ours for now.
+            // The new volume has only the name as a mark.
             marker.list.request.query =
                 vec![("name".into(), name.as_str().unwrap_or_default().into())];
             (marker.field, marker.value) = ("/name".into(), name);

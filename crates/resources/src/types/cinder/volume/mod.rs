@@ -84,7 +84,7 @@ pub(super) fn volume() -> ResourceType {
         )
 }
 
-/// What a volume is made from: one thing at most, and one that tells its size if that is not given.
+/// Checks that a volume has one source at most, and a size if the source has none.
 fn check(properties: &Members) -> Result<(), PropertyError> {
     const SOURCES: [&str; 5] = ["source_volid", "snapshot_id", "backup_id", "image", "imageRef"];
     let is_known = |name: &str| !matches!(properties.get(name), Some(Value::Unknown(_)));
@@ -110,14 +110,14 @@ fn check(properties: &Members) -> Result<(), PropertyError> {
     }
 }
 
-/// A volume that goes back to a snapshot is filled from its backup.
+/// Restores a volume to a snapshot: its new definition names the backup.
 fn restore(properties: &mut Members, saved: &SnapshotRecord<'_>) {
     if let Some(backup) = saved.data.get(copies::COPY) {
         properties.insert("backup_id".into(), backup.clone());
     }
 }
 
-/// Most attributes are texts, whatever the service shows.
+/// Reads an attribute; most are converted to text, as in Heat.
 fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value>, Fault> {
     let shown = view.remote.as_map();
     let field = |field: &str| shown.and_then(|shown| shown.get(field)).cloned().unwrap_or_default();

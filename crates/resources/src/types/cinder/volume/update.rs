@@ -1,9 +1,9 @@
-//! Changing a volume. Some changes need it to be detached: it gets back to its server afterwards.
+//! Changing a volume. Some changes need it to be detached; it is attached to its server again afterwards.
 
 use super::calls::{self, action, look, path, set_read_only, status, until_at_rest};
 use crate::declare::{Service, Value, map};
 use crate::op::{Op, OpError, Progress};
-use crate::property_access::{open, section, text};
+use crate::property_access::{open, text};
 use crate::types::cinder::attaching::{self, Attachment};
 use crate::wire;
 use kiln_cloud::{Reply, get, post, put};
@@ -16,7 +16,7 @@ pub(super) async fn update(op: &mut Op) -> Result<(), OpError> {
     }
     let fills = op.changes("backup_id") && op.nonempty_text("backup_id").is_some();
     if fills || (op.changes("read_only") && !op.prop("read_only").is_null()) {
-        // Once it goes back, all that needed it to be away is done.
+        // Changes that need a detached volume are complete before it is attached again.
         if op.context().journal.step(BACK).is_none() {
             detach(op).await?;
             if op.changes("read_only") && !op.prop("read_only").is_null() {
@@ -49,7 +49,7 @@ async fn change_words(op: &mut Op) -> Result<(), OpError> {
         op.call("words", put(Service::Volume, path(op), json!({ "volume": words }))).await?;
     }
     if op.changes("metadata") {
-        let metadata = section(&op.context().properties, "metadata").into_iter().flatten();
+        let metadata = op.section("metadata").into_iter().flatten();
         let metadata: Map<String, Json> =
             metadata.map(|(name, value)| (name.to_string(), wire::json(value))).collect();
         let body = json!({ "metadata": metadata });
@@ -58,7 +58,7 @@ async fn change_words(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Moves the volume to another type; it stays where it is. Volumes show the names of their types.
+/// Changes the type of the volume without migrating it. Volumes show the names of their types, not the ids.
 async fn retype(op: &mut Op) -> Result<(), OpError> {
     let wanted = op.nonempty_text("volume_type").unwrap_or_default().to_owned();
     let types = op.read(get(Service::Volume, "/types").query("is_public", "None")).await?;
@@ -80,7 +80,7 @@ async fn retype(op: &mut Op) -> Result<(), OpError> {
     }
 }
 
-/// Makes the volume bigger, attached or not.
+/// Extends the volume, whether it is attached or not.
 async fn extend(op: &mut Op) -> Result<(), OpError> {
     let whole = |value: &Value| match open(value) {
         Value::Int(number) => number.as_i64(),
@@ -104,7 +104,7 @@ async fn extend(op: &mut Op) -> Result<(), OpError> {
     }
 }
 
-/// Fills the volume from a backup.
+/// Restores a backup into the volume.
 async fn fill(op: &mut Op) -> Result<(), OpError> {
     let backup = op.nonempty_text("backup_id").unwrap_or_default().to_owned();
     let body = json!({ "restore": { "volume_id": op.id().map_or("", |id| id) } });
@@ -113,12 +113,12 @@ async fn fill(op: &mut Op) -> Result<(), OpError> {
     calls::until_available(op).await.map(drop)
 }
 
-// --- away from its server and back ---
+// --- detaching and attaching again ---
 
-/// Where it is kept to which server the volume goes back.
+/// The entry of the resource's data with the server that the volume is attached to again.
 const HOME: &str = "attached_to";
 
-/// The step that brings it back.
+/// The step that attaches the volume again.
 const BACK: &str = "attach again";
 
 async fn detach(op: &mut Op) -> Result<(), OpError> {
@@ -157,7 +157,7 @@ fn kept_home(op: &Op) -> Option<Attachment> {
     })
 }
 
-/// The one server that the volume is attached to.
+/// The server that the volume is attached to; it is an error if there are several.
 fn home(op: &Op, now: &Reply) -> Result<Option<Attachment>, OpError> {
     let all = now.body["volume"]["attachments"].as_array().cloned().unwrap_or_default();
     match all.as_slice() {

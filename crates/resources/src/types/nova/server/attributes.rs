@@ -1,4 +1,4 @@
-//! What a server tells of itself: pure, from what was kept when it was last looked at.
+//! The attributes of a server, as pure functions of the last replies of the services.
 
 use super::look::part;
 use crate::behaviour::View;
@@ -8,7 +8,7 @@ use crate::types::heat::collecting;
 use kiln_template::functions::{Fault, step_into_attribute};
 use std::sync::Arc;
 
-/// An attribute of a server; nothing if there is no such attribute.
+/// Reads an attribute of a server; `None` if there is no such attribute.
 pub(super) fn attribute(
     view: &View<'_>,
     name: &str,
@@ -34,7 +34,7 @@ fn field(server: &Members, name: &str) -> Value {
     server.get(name).cloned().unwrap_or_else(|| "".into())
 }
 
-/// Such addresses are made anew each time and end soon, so none is kept.
+/// The attribute `console_urls`. The URLs expire soon, so each value names the command that creates one.
 fn console_urls(id: &str) -> Value {
     const KINDS: [&str; 6] = ["novnc", "rdp-html5", "serial", "spice-html5", "webmks", "xvpvnc"];
     map(KINDS.map(|kind| (kind, Value::from(format!(
@@ -42,7 +42,7 @@ fn console_urls(id: &str) -> Value {
     )))))
 }
 
-/// What the network service shows of something, by its id.
+/// The objects of a kind in the recorded replies of the network service.
 fn objects<'v>(shown: &'v Value, kind: &str) -> impl Iterator<Item = &'v Members> {
     let all = part(shown, kind).and_then(Value::as_list).unwrap_or_default();
     all.iter().filter_map(Value::as_map)
@@ -52,7 +52,7 @@ fn by_id<'v>(shown: &'v Value, kind: &str, id: &str) -> Option<&'v Members> {
     objects(shown, kind).find(|object| text(object, "id") == Some(id))
 }
 
-/// The addresses of each network, under its name and again under its id.
+/// The attribute `addresses`: the addresses of each network, under its name and its id.
 pub(crate) fn addresses(shown: &Value) -> Value {
     let mut networks: Vec<(String, Vec<Value>)> = Vec::new();
     let mut put = |key: &str, entry: Value| match networks.iter_mut().find(|it| it.0 == key) {
@@ -74,7 +74,7 @@ pub(crate) fn addresses(shown: &Value) -> Value {
     Value::map(networks.iter().map(|(key, entries)| (key.as_str(), list(entries.clone()))))
 }
 
-/// The entries of a fixed address: the floating ones that lead to it, and itself.
+/// The entries for a fixed address: its floating IPs, and the address itself.
 fn entries(shown: &Value, port: &Members, fixed: &Members, address: &str) -> Vec<Value> {
     let network = text(port, "network_id").unwrap_or_default();
     let whole = |kind: &str, id: &str| match by_id(shown, kind, id) {
@@ -111,7 +111,7 @@ fn entries(shown: &Value, port: &Members, fixed: &Members, address: &str) -> Vec
     all
 }
 
-/// The bare addresses of each network as the compute service tells them, and again under its id.
+/// The attribute `networks`: the addresses of each network as text, under its name and its id.
 pub(crate) fn networks(shown: &Value) -> Value {
     let server = part(shown, "server").and_then(Value::as_map);
     let told = server.and_then(|it| it.get("addresses")).and_then(Value::as_map);

@@ -1,11 +1,11 @@
-//! What a server's properties must have in common beyond their schemas.
+//! Checks of a server's properties beyond their schemas.
 
 use super::disks;
 use crate::declare::{Members, PropertyError, Value};
 use crate::property_access::{is_given, items, open};
 use kiln_template::codes;
 
-/// Looks at the properties, parts of which may be unknown.
+/// Checks the properties, parts of which may be unknown.
 pub(super) fn check(properties: &Members) -> Result<(), PropertyError> {
     items(properties, "networks").iter().try_for_each(|entry| match open(entry).as_map() {
         Some(entry) => check_network(entry, items(properties, "networks").len()),
@@ -35,7 +35,7 @@ pub(super) fn check(properties: &Members) -> Result<(), PropertyError> {
     Ok(())
 }
 
-/// What can be told once the name of the server is known and nothing is unknown any more.
+/// Checks that there is exactly one boot source, as far as the properties are known.
 pub(super) fn boot_source(properties: &Members, name: &str) -> Result<(), String> {
     match disks::boot_sources(properties) {
         Some(0) => {

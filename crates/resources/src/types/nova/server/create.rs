@@ -1,11 +1,11 @@
-//! Making a server.
+//! Creating a server.
 
 use super::look::{self, until_is};
 use super::user_data::{self, UserData};
 use super::{checks, disks, networks};
 use crate::declare::Value;
 use crate::op::{Op, OpError};
-use crate::property_access::{is_given, items, open, section};
+use crate::property_access::{is_given, open, section};
 use crate::rest;
 use crate::types::heat::collecting;
 use crate::wire;
@@ -14,16 +14,16 @@ use kiln_template::print;
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 
-/// The name of the server: the one that was chosen, or the physical name.
+/// The name of the server: that of the template, or the physical name.
 pub(super) fn name(op: &Op) -> String {
     op.nonempty_text("name").unwrap_or(&op.context().physical_name).to_owned()
 }
 
-/// A server is found by its name if that is ours, else by its description.
+/// Finds the server by its name if Kiln chose it, else by its description.
 pub(super) fn marker(op: &Op) -> Option<Marker> {
     let name = name(op);
     let is_ours = op.nonempty_text("name").is_none();
-    // The filter takes patterns: a name that could be one is not looked for by it.
+    // The filter is a regular expression, so a name with special characters is not used in it.
     let is_plain = |char: char| char.is_ascii_alphanumeric() || char == '-' || char == '_';
     let mut list = get(Service::Compute, "/servers/detail");
     if name.chars().all(is_plain) {
@@ -40,7 +40,7 @@ pub(super) fn marker(op: &Op) -> Option<Marker> {
     })
 }
 
-/// Makes the server, and waits until it runs.
+/// Creates the server, and waits until it is active.
 pub(super) async fn create(op: &mut Op) -> Result<(), OpError> {
     let name = name(op);
     if let Err(why) = checks::boot_source(&op.context().properties, &name) {
@@ -57,7 +57,7 @@ pub(super) async fn create(op: &mut Op) -> Result<(), OpError> {
     };
     op.set_id(id);
     let server = until_is(op, "ACTIVE").await?;
-    if !items(&op.context().properties, "tags").is_empty() {
+    if !op.items("tags").is_empty() {
         let call = tags(op);
         op.call("tags", call).await?;
         return look::show(op).await.map(drop);
@@ -117,13 +117,14 @@ async fn new_server(op: &mut Op, networks: Json) -> Result<Call, OpError> {
     if let Some(hints) = section(&properties, "scheduler_hints").filter(|it| !it.is_empty()) {
         body["os:scheduler_hints"] = wire::json(&Value::Map(Arc::new(hints.clone())));
     }
-    // Two servers with the same port: whichever goes takes the port from the one that stays.
+    // Two servers must not be created with the same port: the deletion of one would delete the port of the
+    // other.
     let call = post(Service::Compute, "/servers", body).exclusive();
-    // The last version that takes files.
+    // The last microversion that accepts files.
     Ok(if is_old { call.microversion("2.56") } else { call })
 }
 
-/// The user data of the server, as it is sent.
+/// The user data of the server in Base64; `None` if there are none.
 pub(super) async fn own_user_data(op: &mut Op) -> Result<Option<String>, OpError> {
     let (format, text) = (
         op.nonempty_text("user_data_format").unwrap_or("HEAT_CFNTOOLS").to_owned(),
@@ -132,10 +133,10 @@ pub(super) async fn own_user_data(op: &mut Op) -> Result<Option<String>, OpError
     user_data::encoded(op, UserData { format: &format, text: &text, login: None }).await
 }
 
-/// The server's metadata: what is no text becomes JSON.
+/// The server's metadata. Values that are not text are sent as JSON text.
 pub(super) fn metadata(op: &Op) -> Json {
     let mut all = Map::new();
-    for (name, value) in section(&op.context().properties, "metadata").into_iter().flatten() {
+    for (name, value) in op.section("metadata").into_iter().flatten() {
         let text = match open(value) {
             Value::Text(text) => text.to_string(),
             value => wire::json(value).to_string(),
@@ -145,11 +146,11 @@ pub(super) fn metadata(op: &Op) -> Json {
     Json::Object(all)
 }
 
-/// Files that are put on the server's disk.
+/// The files for the server's disk, from the property `personality`.
 pub(super) fn files(op: &Op) -> Vec<Json> {
     use base64::Engine as _;
     let engine = base64::engine::general_purpose::STANDARD;
-    let files = section(&op.context().properties, "personality").into_iter().flatten();
+    let files = op.section("personality").into_iter().flatten();
     files
         .map(|(path, content)| {
             json!({ "path": &**path, "contents": engine.encode(print::plain(open(content))) })
@@ -157,11 +158,9 @@ pub(super) fn files(op: &Op) -> Vec<Json> {
         .collect()
 }
 
-/// Sets the tags.
+/// The call that sets the tags.
 pub(super) fn tags(op: &Op) -> Call {
-    let tags: Vec<Json> = items(&op.context().properties, "tags")
-        .iter()
-        .map(|tag| print::plain(open(tag)).into())
-        .collect();
+    let tags: Vec<Json> =
+        op.items("tags").iter().map(|tag| print::plain(open(tag)).into()).collect();
     put(Service::Compute, format!("{}/tags", look::path(op)), json!({ "tags": tags }))
 }

@@ -1,11 +1,11 @@
-//! The disks of a server: what each is made from, and which one it boots from.
+//! The disks of a server: their sources, and the boot disk.
 
 use crate::declare::{Members, Value};
 use crate::property_access::{given, is_given, items, open, word};
 use crate::wire;
 use serde_json::{Map, Value as Json, json};
 
-/// The disks as the compute service takes them; nothing if the image is all there is.
+/// The block device mapping of a request; empty if the server only has the disk from its image.
 pub(super) fn mapping(properties: &Members) -> Vec<Json> {
     let older = items(properties, "block_device_mapping").iter().filter_map(|it| open(it).as_map());
     let newer =
@@ -13,9 +13,16 @@ pub(super) fn mapping(properties: &Members) -> Vec<Json> {
     let image = word(properties, "image");
     let mut disks: Vec<Json> = older.map(|disk| of_old_form(disk, image.is_some())).collect();
     disks.extend(newer.map(disk));
-    if let Some(image) = image
-        && !disks.is_empty()
-    {
+    if let Some(image) = image {
+        add_root(&mut disks, image);
+    }
+    disks
+}
+
+/// Puts the root disk, which is made from the image, before the others. A server that has no others gets it
+/// without a mapping.
+pub(crate) fn add_root(disks: &mut Vec<Json>, image: &str) {
+    if !disks.is_empty() {
         let root = json!({
             "uuid": image,
             "source_type": "image",
@@ -25,7 +32,6 @@ pub(super) fn mapping(properties: &Members) -> Vec<Json> {
         });
         disks.insert(0, root);
     }
-    disks
 }
 
 /// Whether a server boots from a volume and not from its image.
@@ -33,7 +39,8 @@ pub(super) fn boots_from_volume(properties: &Members) -> bool {
     word(properties, "image").is_none()
 }
 
-/// A disk in the older form: a volume, or a copy of a snapshot, that is booted from if it is the first.
+/// Converts a disk of `block_device_mapping`: a volume or a snapshot. The first disk of a server without an
+/// image is its boot disk.
 fn of_old_form(given_disk: &Members, has_image: bool) -> Json {
     let device = word(given_disk, "device_name").unwrap_or_default();
     let is_root = !has_image && is_first(device);
@@ -56,7 +63,7 @@ fn of_old_form(given_disk: &Members, has_image: bool) -> Json {
     disk
 }
 
-/// Whether a device is the one that a server boots from.
+/// Whether a device name is that of the boot disk.
 fn is_first(device: &str) -> bool {
     device.rsplit('/').next() == Some("vda")
 }
@@ -110,7 +117,7 @@ fn disk(of: &Members) -> Json {
     Json::Object(disk)
 }
 
-/// How many sources a server could boot from, as far as that is known.
+/// The number of boot sources; `None` if it is not known yet.
 pub(super) fn boot_sources(properties: &Members) -> Option<usize> {
     let known = |name: &str| match properties.get(name) {
         Some(Value::Unknown(_)) => None,
@@ -126,7 +133,7 @@ pub(super) fn boot_sources(properties: &Members) -> Option<usize> {
                 return None;
             }
             let is_root = match name {
-                // Beside an image it is one disk more.
+                // Beside an image, the volume is a further disk.
                 "block_device_mapping" => {
                     image == 0 && word(disk, "device_name").is_some_and(is_first)
                 }

@@ -1,7 +1,7 @@
-//! Changing what a server is connected to, while it lives.
+//! Changing the interfaces of a running server.
 //!
-//! What is wanted is compared with the interfaces that there are, not with what was done before: so it does
-//! not matter where an earlier attempt was interrupted.
+//! The wanted interfaces are compared with those of the server and not with former properties, so the update
+//! can be repeated after an interruption.
 
 use super::look::{self, path};
 use super::networks::{self, Entry, entries};
@@ -10,40 +10,40 @@ use crate::op::{Op, OpError, Progress};
 use kiln_cloud::{Marker, Service, delete, get, post, put};
 use serde_json::{Map, Value as Json, json};
 
-/// An interface that a server has.
+/// An interface of a server.
 #[derive(Clone, Debug, PartialEq)]
 struct Interface {
     port: String,
     network: String,
-    /// The addresses, with their subnets.
+    /// The fixed addresses, with the ids of their subnets.
     fixed: Vec<(String, String)>,
 }
 
-/// What is to be done with a server's interfaces.
+/// The changes of a server's interfaces.
 #[derive(Debug, Default, PartialEq)]
 struct Plan {
-    /// Entries that have their interface: the place of the entry, the interface's port.
+    /// Entries with an existing interface: the position of the entry, and the interface's port.
     kept: Vec<(usize, String)>,
-    /// Ports that are no longer wanted.
+    /// The ports to detach.
     dropped: Vec<String>,
-    /// The places of entries that have no interface yet.
+    /// The positions of entries without an interface.
     added: Vec<usize>,
 }
 
-/// Connects the server as its properties say.
+/// Updates the interfaces to the property `networks`.
 pub(super) async fn update(op: &mut Op) -> Result<(), OpError> {
     let (before, after) =
         (entries(&op.context().previous_properties), entries(&op.context().properties));
     connect(op, &before, &after).await
 }
 
-/// Connects the server to what it should be connected to, and no longer to what it was.
+/// Attaches the wanted interfaces, and detaches former ones.
 pub(crate) async fn connect(op: &mut Op, before: &[Entry], after: &[Entry]) -> Result<(), OpError> {
     networks::begin_ports(op);
     networks::take_ports(op, after).await?;
     let live = interfaces(op).await?;
     let plan = plan(before, after, &live);
-    // Once a network was asked for, whichever it is, the interfaces are what they should be.
+    // After the service has chosen a network, no further change is necessary.
     let is_allotted = op.context().journal.step(ALLOT).is_some();
     for port in plan.dropped.iter().filter(|_| !is_allotted) {
         let formerly = before.iter().find(|entry| entry.port.as_ref() == Some(port));
@@ -106,15 +106,15 @@ fn plan(before: &[Entry], after: &[Entry], live: &[Interface]) -> Plan {
         && after.first().and_then(|it| it.allocate.as_deref()) != Some("none");
     plan.dropped = match () {
         () if is_automatic_still => Vec::new(),
-        // What came by itself goes all at once.
+        // Without networks in the former template, all interfaces were chosen by the service and are detached.
         () if named.is_empty() => free.iter().map(|it| it.port.clone()).collect(),
-        // What somebody else attached stays.
+        // Interfaces that a user attached outside of the stack stay.
         () => assign(&named, &mut free).into_iter().map(|(_, it)| it.port.clone()).collect(),
     };
     plan
 }
 
-/// Finds an interface for each entry: the surest matches first. Those found are taken out of `free`.
+/// Finds an interface for each entry, the best matches first, and removes them from `free`.
 fn assign<'i>(
     entries: &[(usize, &Entry)],
     free: &mut Vec<&'i Interface>,
@@ -133,7 +133,7 @@ fn assign<'i>(
     found
 }
 
-/// How certainly an interface is what an entry asks for: 0 if it is not.
+/// How well an interface matches an entry; 0 if it does not.
 fn agreement(entry: &Entry, interface: &Interface) -> u32 {
     if let Some(port) = &entry.port {
         return if *port == interface.port { 4 } else { 0 };
@@ -153,7 +153,7 @@ fn agreement(entry: &Entry, interface: &Interface) -> u32 {
     }
 }
 
-/// Detaches an interface; its port goes if it was made for the server.
+/// Detaches an interface, and deletes its port if it is internal.
 async fn detach(op: &mut Op, port: &str) -> Result<(), OpError> {
     let path = format!("{}/os-interface", path(op));
     op.remove(&format!("detach {port}"), delete(Service::Compute, format!("{path}/{port}")))
@@ -171,7 +171,7 @@ async fn detach(op: &mut Op, port: &str) -> Result<(), OpError> {
     networks::remove_port(op, port).await
 }
 
-/// Brings an interface that stays up to date: the settings of its port, and the floating IP that leads to it.
+/// Updates an interface that stays: the settings of its port, and its floating IP.
 async fn keep(
     op: &mut Op,
     at: usize,
@@ -202,7 +202,7 @@ async fn keep(
     Ok(())
 }
 
-/// The settings of a port that differ. What is given no more is left as it is.
+/// The changed settings of a port. Settings that the template has no more stay.
 async fn changed_settings(
     op: &mut Op,
     before: Option<&Members>,
@@ -214,7 +214,7 @@ async fn changed_settings(
     Ok(new.into_iter().filter(|(name, value)| old.get(name) != Some(value)).collect())
 }
 
-/// Gives the server one more interface. It gets a port of its own, which can be found again.
+/// Attaches an interface with an internal port, which can be found after a lost reply.
 async fn attach(op: &mut Op, at: usize, entry: &Entry) -> Result<(), OpError> {
     let port = match &entry.port {
         Some(port) => port.as_str().into(),
@@ -268,10 +268,10 @@ async fn until_connected(op: &mut Op, port: &str) -> Result<(), OpError> {
     .map(drop)
 }
 
-/// The step that has the compute service choose a network.
+/// The step in which the compute service chooses a network.
 const ALLOT: &str = "attach to any network";
 
-/// Has the compute service choose the network, if there is no interface at all.
+/// Lets the compute service choose a network if the server has no interface.
 async fn allot(op: &mut Op) -> Result<(), OpError> {
     let path = format!("{}/os-interface", path(op));
     if !interfaces(op).await?.is_empty() {
@@ -281,7 +281,7 @@ async fn allot(op: &mut Op) -> Result<(), OpError> {
     op.call(ALLOT, call.may_be_repeated()).await.map(drop)
 }
 
-/// Removes ports that an earlier attempt made and that the server does not have.
+/// Deletes internal ports of an interrupted attempt that are not attached to the server.
 async fn remove_leftovers(op: &mut Op) -> Result<(), OpError> {
     let made = networks::internal(op);
     if made.is_empty() {

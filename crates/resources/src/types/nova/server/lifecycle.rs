@@ -1,4 +1,4 @@
-//! What else is done with a server: it is looked after, put to rest, copied, removed.
+//! The other operations on a server: check, suspend, resume, snapshot and delete.
 
 use super::look::{self, action, fault, look, path, status, task, until_is};
 use super::networks;
@@ -10,7 +10,7 @@ use crate::types::heat::collecting;
 use kiln_cloud::{Marker, Reply, Service, delete, get};
 use serde_json::json;
 
-/// Looks whether the server runs.
+/// Checks that the server is active.
 pub(crate) async fn check(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {
         return Ok(());
@@ -25,12 +25,12 @@ pub(crate) async fn check(op: &mut Op) -> Result<(), OpError> {
     }
 }
 
-/// Puts the server to rest.
+/// Suspends the server.
 pub(crate) async fn suspend(op: &mut Op) -> Result<(), OpError> {
     bring_to(op, "suspend", "SUSPENDED").await
 }
 
-/// Wakes the server.
+/// Resumes the server.
 pub(crate) async fn resume(op: &mut Op) -> Result<(), OpError> {
     bring_to(op, "resume", "ACTIVE").await
 }
@@ -55,7 +55,7 @@ async fn bring_to(op: &mut Op, operation: &str, wanted: &str) -> Result<(), OpEr
     look::show(op).await.map(drop)
 }
 
-/// Removes the server, and then the ports that were made for it.
+/// Deletes the server, and then its internal ports.
 pub(crate) async fn remove(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_some() {
         op.remove("delete", delete(Service::Compute, path(op))).await?;
@@ -66,7 +66,7 @@ pub(crate) async fn remove(op: &mut Op) -> Result<(), OpError> {
     collecting::remove(op).await
 }
 
-/// Waits until a server that is being removed is gone.
+/// Waits until a deleted server does not exist any more.
 async fn until_gone(op: &mut Op) -> Result<(), OpError> {
     let call = look(op);
     let reply = loop {
@@ -101,9 +101,9 @@ fn failed_to_go(reply: &Reply) -> String {
     format!("Went to status ERROR due to \"Server {name} delete failed: ({code}) {message}\"")
 }
 
-// --- copies ---
+// --- snapshots ---
 
-/// Where the id of the image is kept that a copy of the server is.
+/// The entry of the resource's data with the id of the server's image.
 const COPY: &str = "snapshot_image_id";
 
 fn images(op: &Op) -> Marker {
@@ -118,7 +118,7 @@ fn images(op: &Op) -> Marker {
     }
 }
 
-/// Makes an image of the server.
+/// Creates an image of the server.
 pub(super) async fn copy(op: &mut Op) -> Result<(), OpError> {
     let marker = images(op);
     let mut call = action(op, json!({ "createImage": { "name": op.copy_name() } }));
@@ -144,13 +144,13 @@ pub(super) async fn copy(op: &mut Op) -> Result<(), OpError> {
     .map(drop)
 }
 
-/// Removes the images that were made of the server.
+/// Deletes the images of the server.
 pub(super) async fn forget(op: &mut Op) -> Result<(), OpError> {
     let marker = images(op);
     op.remove_copies(&marker).await
 }
 
-/// A server that goes back to a snapshot is made of its image.
+/// Restores a server to a snapshot: its new definition has the image.
 pub(super) fn restore(properties: &mut Members, saved: &SnapshotRecord<'_>) {
     if let Some(image) = saved.data.get(COPY) {
         properties.insert("image".into(), image.clone());

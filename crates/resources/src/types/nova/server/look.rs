@@ -1,4 +1,4 @@
-//! Looking at a server: where it is, how far it is, and what is kept of it for attributes.
+//! Reading a server: its path, its progress, and what is kept for attributes.
 
 use crate::declare::{Value, map};
 use crate::op::{Op, OpError, Progress};
@@ -7,7 +7,7 @@ use kiln_cloud::{Call, Marker, Reply, Service, Sharing, get, post};
 use serde_json::Value as Json;
 use std::time::Duration;
 
-/// The states from which a server finds its way by itself.
+/// The statuses that a server leaves by itself.
 const ON_THE_WAY: [&str; 10] = [
     "BUILD",
     "HARD_REBOOT",
@@ -31,28 +31,28 @@ pub(crate) fn path_of(id: &str) -> String {
     format!("/servers/{id}")
 }
 
-/// Shows the resource's server.
+/// The call that reads the resource's server.
 pub(crate) fn look(op: &Op) -> Call {
     get(Service::Compute, path(op))
 }
 
-/// Has the server do something. It may be asked twice for it.
+/// The call for an action on the server, which can be repeated.
 pub(crate) fn action(op: &Op, body: Json) -> Call {
     post(Service::Compute, format!("{}/action", path(op)), body).may_be_repeated()
 }
 
-/// The state of a server; some services say more about it in brackets.
+/// The status of a server, without the details in brackets that some services add.
 pub(crate) fn status(reply: &Reply) -> &str {
     let status = reply.text("/server/status").unwrap_or_default();
     status.split('(').next().unwrap_or(status)
 }
 
-/// What the server is busy with.
+/// The current task of a server; `None` if it has none.
 pub(crate) fn task(reply: &Reply) -> Option<&str> {
     reply.text("/server/OS-EXT-STS:task_state")
 }
 
-/// Whether a server is on its way to a state.
+/// The progress of a server towards a status.
 pub(crate) fn progress_to(reply: &Reply, wanted: &str) -> Progress {
     match status(reply) {
         status if status == wanted => Progress::Ready,
@@ -72,7 +72,7 @@ fn failed(reply: &Reply) -> String {
     format!("Went to status ERROR due to \"Message: {message}, Code: {code}\"")
 }
 
-/// What went wrong with a server: the message and the code.
+/// The fault of a server: message and code.
 pub(crate) fn fault(reply: &Reply) -> (String, String) {
     let fault = &reply.body["server"]["fault"];
     let message = fault["message"].as_str().unwrap_or("Unknown").to_owned();
@@ -83,7 +83,7 @@ pub(crate) fn fault(reply: &Reply) -> (String, String) {
     (message, code)
 }
 
-/// Reads until the reply says that it is time, also through troubles of the service.
+/// Polls the server until it is ready, also across failures of the service.
 pub(crate) async fn until(
     op: &mut Op,
     call: Call,
@@ -98,13 +98,14 @@ pub(crate) async fn until(
     }
 }
 
-/// Waits until the server is in a state.
+/// Waits until the server has a status.
 pub(crate) async fn until_is(op: &mut Op, wanted: &str) -> Result<Reply, OpError> {
     let call = look(op).among(building(op));
     until(op, call, |reply| progress_to(reply, wanted)).await
 }
 
-/// The servers that are being built, the resource's among them as long as it is.
+/// A marker that lists the servers in status `BUILD`: many resources poll one list instead of their own
+/// servers.
 fn building(op: &Op) -> Marker {
     Marker {
         list: get(Service::Compute, "/servers/detail").query("status", "BUILD"),
@@ -117,13 +118,13 @@ fn building(op: &Op) -> Marker {
     }
 }
 
-/// Keeps what services show of the server and of its ports: attributes are answered from it.
+/// Reads the server and its ports, and keeps the replies for attributes.
 pub(crate) async fn show(op: &mut Op) -> Result<Reply, OpError> {
     let server = op.read(look(op)).await?;
     keep(op, server).await
 }
 
-/// The same, of a server that was looked at just now.
+/// Like [`show`], for a server that was just read.
 pub(crate) async fn keep(op: &mut Op, server: Reply) -> Result<Reply, OpError> {
     let id = op.id().map_or("", |id| id).to_owned();
     let ports = listed(op, "/ports", [("device_id", id)]).await?;
@@ -153,7 +154,7 @@ pub(crate) async fn keep(op: &mut Op, server: Reply) -> Result<Reply, OpError> {
     Ok(server)
 }
 
-/// Objects of the network service; none if there is nothing to go by, or no such service.
+/// Lists objects of the network service by ids; empty without ids or without the service.
 async fn listed(
     op: &mut Op,
     path: &'static str,
@@ -161,7 +162,7 @@ async fn listed(
 ) -> Result<Vec<Json>, OpError> {
     let mut call = get(Service::Network, path).together(path);
     if matches!(path, "/networks" | "/subnets") {
-        // Many servers are on the same ones, which rarely change.
+        // Many servers share the same networks and subnets, which rarely change.
         call.sharing = Sharing::MayBeOld;
     }
     for (name, value) in query {
@@ -177,7 +178,7 @@ async fn listed(
     }
 }
 
-/// What was kept of the server's services: one of the parts that [`show`] keeps.
+/// One of the replies that [`show`] keeps.
 pub(crate) fn part<'v>(shown: &'v Value, name: &str) -> Option<&'v Value> {
     shown.as_map()?.get(name)
 }

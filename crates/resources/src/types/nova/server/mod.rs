@@ -8,7 +8,7 @@ use crate::types::neutron::port_settings;
 pub(crate) mod attributes;
 mod checks;
 mod create;
-mod disks;
+pub(crate) mod disks;
 pub(crate) mod interfaces;
 pub(crate) mod lifecycle;
 pub(crate) mod look;
@@ -27,6 +27,7 @@ pub(super) fn server() -> ResourceType {
         .restorable()
         .snapshot_on_delete()
         .suspendable()
+        .props(collecting::transport_props())
         .props([
             prop("admin_pass", Str, "Password of the administrator inside the server; the service makes one up if omitted.").updatable(),
             prop("admin_user", Str, "Name of the account that cloud-init sets up inside the server.").since("2013.2").deprecated("2014.1").hidden("5.0.0"),
@@ -40,11 +41,6 @@ pub(super) fn server() -> ResourceType {
             ])),
             block_device_mapping_v2(),
             prop("config_drive", Bool, "Whether the server gets its metadata and user data on an extra disk too."),
-            prop("deployment_swift_data", Map, "Where the server's metadata are put for the transport `POLL_TEMP_URL`.")
-                .updatable()
-                .default_empty()
-                .since("9.0.0")
-                .members([prop("container", Str, "Name of the container for the metadata; the server's own name if omitted.").min_length(1), prop("object", Str, "Name of the object for the metadata; a random one if omitted.").min_length(1)]),
             prop("diskConfig", Str, "Whether the root partition is grown to the whole disk at boot (`AUTO`) or left alone.").one_of(["AUTO", "MANUAL"]),
             prop("flavor", Str, "Name or ID of the flavor, which sets memory, CPUs and disk size.").required().updatable().is(FLAVOR).by_name(),
             prop("flavor_update_policy", Str, "Whether another flavor resizes the server or replaces it.")
@@ -68,12 +64,6 @@ pub(super) fn server() -> ResourceType {
             prop("reservation_id", Str, "Text by which servers that are made together can be found."),
             prop("scheduler_hints", Map, "Hints for the choice of a host, such as `group` with the ID of a server group."),
             prop("security_groups", List, "IDs or names of the security groups of ports that are made for the server.").default_empty(),
-            prop("software_config_transport", Str, "How the server gets its deployments: by polling one of the APIs or an object, or by messages.").updatable().default("POLL_SERVER_CFN").one_of([
-                "POLL_SERVER_CFN",
-                "POLL_SERVER_HEAT",
-                "POLL_TEMP_URL",
-                "ZAQAR_MESSAGE",
-            ]),
             prop("tags", List, "Words by which the server can be found.").updatable().since("8.0.0").each(item(Str)),
             prop("user_data", Str, "Script or cloud-init configuration for the first boot, or the ID of a software config.").updatable().default_empty(),
             prop("user_data_format", Str, "Whether user data are sent as they are or together with parts for guest tools or deployments.").default("HEAT_CFNTOOLS").one_of([

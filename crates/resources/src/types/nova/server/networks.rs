@@ -1,7 +1,7 @@
-//! How a server is connected: what is asked of the compute service, and the ports that are made for it.
+//! The networks of a server: the request to the compute service, and internal ports.
 //!
-//! An *internal* port is one that a server's definition asks for without naming it. It carries a mark in its
-//! description, is written down in the resource's data, and goes with the server.
+//! An *internal* port is created for an entry of `networks` without a port. It has a mark in its description,
+//! is recorded in the resource's data, and is deleted with the server.
 
 use crate::declare::{Members, QOS_POLICY, SECURITY_GROUP, Value};
 use crate::lookup;
@@ -13,7 +13,7 @@ use kiln_template::print;
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 
-/// One connection of a server, as its definition says.
+/// An entry of the property `networks`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Entry {
     pub(crate) network: Option<String>,
@@ -26,7 +26,7 @@ pub(crate) struct Entry {
     pub(crate) extra: Option<Arc<Members>>,
 }
 
-/// The connections that properties name.
+/// The entries in properties.
 pub(super) fn entries(properties: &Members) -> Vec<Entry> {
     let all = items(properties, "networks").iter().filter_map(|entry| open(entry).as_map());
     all.map(|entry| {
@@ -45,7 +45,7 @@ pub(super) fn entries(properties: &Members) -> Vec<Entry> {
     .collect()
 }
 
-/// What a new server is connected to, in the words of the compute service.
+/// The networks of a new server, as in the request to the compute service.
 pub(crate) async fn of_new(op: &mut Op, entries: &[Entry]) -> Result<Json, OpError> {
     match entries.first() {
         None => return Ok("auto".into()),
@@ -83,7 +83,7 @@ pub(crate) async fn of_new(op: &mut Op, entries: &[Entry]) -> Result<Json, OpErr
     Ok(all.into())
 }
 
-/// Frees the ports that are named in a definition from the server whose place this one takes.
+/// Detaches the ports in the template from the server that this one replaces.
 pub(super) async fn take_ports(op: &mut Op, entries: &[Entry]) -> Result<(), OpError> {
     let Some(from) = op.context().predecessor.clone() else { return Ok(()) };
     for port in entries.iter().filter_map(|entry| entry.port.as_ref()) {
@@ -105,7 +105,7 @@ pub(super) async fn take_ports(op: &mut Op, entries: &[Entry]) -> Result<(), OpE
 
 // --- floating IPs ---
 
-/// Leads a floating IP to a port, or nowhere.
+/// Associates a floating IP with a port, or disassociates it.
 pub(super) async fn lead_floating_ip(
     op: &mut Op,
     step: &str,
@@ -119,7 +119,7 @@ pub(super) async fn lead_floating_ip(
     }
     let call = put(Service::Network, format!("/floatingips/{id}"), json!({ "floatingip": body }));
     match op.call(step, call).await {
-        // What is gone leads nowhere.
+        // A floating IP that does not exist is not associated.
         Err(stop) if port.is_none() && stop.is_not_found() => Ok(()),
         done => done.map(drop),
     }
@@ -127,9 +127,10 @@ pub(super) async fn lead_floating_ip(
 
 // --- internal ports ---
 
-/// Where the ids of internal ports are written down: a JSON text, as the reference has it.
+/// The entry of the resource's data with the ids of internal ports, as JSON text like in Heat.
 const INTERNAL: &str = "internal_ports";
-/// How many internal ports the server has had, and the numbers of those that are being made.
+/// The entry of the resource's data with the number of internal ports so far, and the numbers of those in
+/// creation.
 const COUNT: &str = "ports_made";
 const NUMBERS: &str = "port_numbers";
 
@@ -146,15 +147,15 @@ fn set_internal(op: &mut Op, ports: &[String]) {
     op.set_data(INTERNAL, Json::from(all).to_string());
 }
 
-/// Begins to count the ports of an operation, unless it goes on after an interruption.
+/// Resets the numbers of the ports in creation, unless the operation continues after an interruption.
 pub(crate) fn begin_ports(op: &mut Op) {
     if op.context().journal.is_empty() {
         op.set_data(NUMBERS, Value::Null);
     }
 }
 
-/// The number of the port that an operation makes for an entry: the same after an interruption, and one
-/// that no other port of the server ever had.
+/// The number of the port for an entry. It stays the same after an interruption, and no other port of the
+/// server ever had it.
 fn number(op: &mut Op, at: usize) -> i64 {
     let key = at.to_string();
     let known = op.data(NUMBERS).and_then(Value::as_map).cloned().unwrap_or_default();
@@ -186,7 +187,7 @@ fn marker(op: &Op, number: i64) -> Marker {
     }
 }
 
-/// Makes an internal port for an entry, and writes it down.
+/// Creates an internal port for an entry, and records it.
 pub(super) async fn make_port(op: &mut Op, at: usize, entry: &Entry) -> Result<Arc<str>, OpError> {
     let number = number(op, at);
     let marker = marker(op, number);
@@ -235,7 +236,7 @@ async fn fields(op: &mut Op, entry: &Entry) -> Result<Map<String, Json>, OpError
     Ok(port)
 }
 
-/// The network that a subnet is part of.
+/// Reads the id of a subnet's network.
 async fn network_of(op: &mut Op, subnet: &str) -> Result<String, OpError> {
     let shown = op.read(get(Service::Network, format!("/subnets/{subnet}")).may_be_old()).await?;
     match shown.text("/subnet/network_id") {
@@ -246,14 +247,14 @@ async fn network_of(op: &mut Op, subnet: &str) -> Result<String, OpError> {
     }
 }
 
-/// The names or ids of a server's security groups, in whichever terms it is described.
+/// The names or ids of a server's security groups, from native or EC2 properties.
 pub(crate) fn group_names(properties: &Members) -> Vec<String> {
     let places = ["security_groups", "SecurityGroups", "SecurityGroupIds"];
     let all = places.into_iter().flat_map(|place| items(properties, place));
     all.map(|group| print::plain(open(group))).collect()
 }
 
-/// The ids of the server's security groups.
+/// Finds the ids of the server's security groups.
 async fn security_groups(op: &mut Op) -> Result<Vec<Json>, OpError> {
     let given = group_names(&op.context().properties);
     let mut ids = Vec::new();
@@ -263,7 +264,7 @@ async fn security_groups(op: &mut Op) -> Result<Vec<Json>, OpError> {
     Ok(ids)
 }
 
-/// The further settings of a port, as the network service takes them.
+/// The fields of a port from `port_extra_properties`.
 pub(super) async fn settings(op: &mut Op, extra: &Members) -> Result<Map<String, Json>, OpError> {
     let mut fields = Map::new();
     for (name, value) in extra.iter().filter(|(_, value)| !value.is_null()) {
@@ -300,7 +301,7 @@ fn removal(port: &str) -> Call {
     delete(Service::Network, format!("/ports/{port}"))
 }
 
-/// Removes an internal port; of others nothing is known.
+/// Deletes a port if it is internal.
 pub(super) async fn remove_port(op: &mut Op, port: &str) -> Result<(), OpError> {
     let mut ports = internal(op);
     let Some(at) = ports.iter().position(|known| known == port) else { return Ok(()) };
@@ -310,7 +311,7 @@ pub(super) async fn remove_port(op: &mut Op, port: &str) -> Result<(), OpError> 
     Ok(())
 }
 
-/// Removes all internal ports, those too of which it is not certain that they exist.
+/// Deletes all internal ports, including those that may not exist.
 pub(super) async fn remove_ports(op: &mut Op) -> Result<(), OpError> {
     for port in internal(op) {
         remove_port(op, &port).await?;

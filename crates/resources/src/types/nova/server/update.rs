@@ -10,7 +10,7 @@ use crate::types::heat::collecting;
 use kiln_cloud::{Reply, Service, get, put};
 use serde_json::{Value as Json, json};
 
-/// Whether a change needs another server although each property may be changed.
+/// Whether a change replaces the server although each property is updatable.
 pub(super) fn needs_another(change: &DefinitionChange<'_>) -> bool {
     let changes = |name: &str| change.changed.iter().any(|changed| &**changed == name);
     let replaces = |policy: &str| text(change.after, policy) == Some("REPLACE");
@@ -26,7 +26,7 @@ pub(super) async fn update(op: &mut Op) -> Result<(), OpError> {
         collecting::change(op, &["ec2"]).await?;
     }
     change_words(op).await?;
-    // A server that comes back for its replacement gets its ports back.
+    // A rollback attaches the ports to the former server again.
     let restored_on_rollback = op.context().predecessor.is_some()
         && entries(&op.context().properties).iter().any(|entry| entry.port.is_some());
     if op.changes("networks") || restored_on_rollback {
@@ -44,7 +44,7 @@ pub(super) async fn update(op: &mut Op) -> Result<(), OpError> {
     look::show(op).await.map(drop)
 }
 
-/// Changes what does not touch the running server.
+/// Changes name, metadata, tags and password, for which the server keeps running.
 async fn change_words(op: &mut Op) -> Result<(), OpError> {
     if op.changes("name") {
         let body = json!({ "server": { "name": create::name(op) } });
@@ -66,7 +66,7 @@ async fn change_words(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Moves a server to another flavor.
+/// Resizes a server to another flavor.
 pub(crate) async fn resize(op: &mut Op, flavor: &str) -> Result<(), OpError> {
     let name = flavor_name(op, flavor).await?;
     let has_flavor = |reply: &Reply| {
@@ -82,11 +82,11 @@ pub(crate) async fn resize(op: &mut Op, flavor: &str) -> Result<(), OpError> {
     let call = look(op);
     let resized = look::until(op, call, |reply| match status(reply) {
         "VERIFY_RESIZE" => Progress::Ready,
-        // The service may be told to confirm by itself.
+        // The service may be configured to confirm a resize by itself.
         "ACTIVE" | "SHUTOFF" if has_flavor(reply) && task(reply).is_none() => Progress::Ready,
         "RESIZE" => Progress::NotYet,
         "ACTIVE" | "SHUTOFF" if task(reply).is_some() => Progress::NotYet,
-        // No hypervisor has room for it: the server goes on as it was.
+        // No host has room for the flavor, so the server keeps its own.
         same @ ("ACTIVE" | "SHUTOFF") => Progress::Failed(format!(
             "Resizing to '{flavor}' failed, status '{same}' - Unknown status {same} due to \"Unknown\""
         )),
@@ -99,14 +99,14 @@ pub(crate) async fn resize(op: &mut Op, flavor: &str) -> Result<(), OpError> {
     if status(&resized) == "VERIFY_RESIZE" {
         let call = action(op, json!({ "confirmResize": null }));
         match op.call("confirm", call).await {
-            // It was confirmed before.
+            // An interrupted attempt confirmed the resize.
             Err(stop) if stop.is_conflict() => {}
             done => _ = done?,
         }
     }
     let call = look(op);
     look::until(op, call, |reply| match status(reply) {
-        // It was off before.
+        // The server was off before the resize.
         "SHUTOFF" if task(reply).is_none() => Progress::Ready,
         _ => progress_to(reply, "ACTIVE"),
     })
@@ -114,13 +114,13 @@ pub(crate) async fn resize(op: &mut Op, flavor: &str) -> Result<(), OpError> {
     .map(drop)
 }
 
-/// Servers show the name of their flavor, not its id.
+/// Reads the name of a flavor, because servers show the name and not the id.
 async fn flavor_name(op: &mut Op, flavor: &str) -> Result<String, OpError> {
     let shown = op.read(get(Service::Compute, format!("/flavors/{flavor}")).may_be_old()).await?;
     Ok(shown.text("/flavor/name").unwrap_or(flavor).to_owned())
 }
 
-/// Makes the server's disk anew.
+/// Rebuilds the server, which replaces its disk.
 async fn rebuild(op: &mut Op, with_user_data: bool) -> Result<(), OpError> {
     let mut body = json!({
         "imageRef": op.nonempty_text("image"),

@@ -1,7 +1,7 @@
-//! What a server is told at its first boot.
+//! The user data of a server, for its first boot.
 //!
-//! `RAW` is the user's text as it is. The other formats are a message of several parts for cloud-init:
-//! the user's, and helpers that put the resource's metadata where tools on the server look for it.
+//! `RAW` is the text of the template. The other formats are a MIME message for cloud-init with that text, and
+//! with scripts that write the metadata to files for the guest tools.
 
 use crate::declare::Value;
 use crate::op::{Op, OpError};
@@ -18,28 +18,27 @@ const USER: &str = include_str!("guest/user.sh");
 const PART_HANDLER: &str = include_str!("guest/part-handler.py");
 const LOG_USER_DATA: &str = include_str!("guest/loguserdata.py");
 
-/// What user data is made of.
+/// The input for user data.
 pub(crate) struct UserData<'a> {
     /// `RAW`, `HEAT_CFNTOOLS` or `SOFTWARE_CONFIG`.
     pub(crate) format: &'a str,
     /// The user's text, or the id of a stored configuration.
     pub(crate) text: &'a str,
-    /// The user that is to exist on the server.
+    /// The account that cloud-init creates; `None` for the image's default.
     pub(crate) login: Option<&'a str>,
 }
 
-/// How the metadata of a server gets to it at its first boot.
+/// The data that a server gets in addition at its first boot.
 pub(crate) struct Delivery {
-    /// The metadata that the server gets at its first boot.
+    /// The metadata of the resource.
     pub(crate) metadata: Value,
-    /// The address of the CloudFormation API, with its slash at the end.
+    /// The URL of the CloudFormation API, with a slash at the end; `None` without guest tools.
     pub(crate) cfn_url: Option<String>,
-    /// The address of the CloudWatch API, likewise.
+    /// The URL of the CloudWatch API, likewise.
     pub(crate) watch_url: Option<String>,
 }
 
-/// How the metadata of this server gets to it. Those that are told of deployments read it in the name of a
-/// user that exists for them alone.
+/// Prepares the additional data. Servers with deployments read their metadata as a stack user.
 async fn delivery(op: &mut Op, format: &str) -> Result<Delivery, OpError> {
     let (mut cfn_url, mut watch_url) = (None, None);
     if format == "SOFTWARE_CONFIG" {
@@ -52,7 +51,7 @@ async fn delivery(op: &mut Op, format: &str) -> Result<Delivery, OpError> {
     Ok(Delivery { metadata, cfn_url, watch_url })
 }
 
-/// The user data as the compute service takes it: nothing, or in Base64.
+/// The user data in Base64, as the compute service expects them; `None` if they are empty.
 pub(crate) async fn encoded(op: &mut Op, of: UserData<'_>) -> Result<Option<String>, OpError> {
     let delivery = delivery(op, of.format).await?;
     let text = match of.format {
@@ -70,7 +69,7 @@ pub(crate) async fn encoded(op: &mut Op, of: UserData<'_>) -> Result<Option<Stri
     Ok((!all.is_empty()).then(|| STANDARD.encode(all)))
 }
 
-/// The text that an id of a stored configuration stands for; other texts stand for themselves.
+/// Reads the stored configuration with an id; other text is the content itself.
 async fn content(op: &mut Op, written: &str) -> Result<String, OpError> {
     if uuid::Uuid::try_parse(written).is_ok()
         && let Some(config) = stored_config::content(op, written).await?
@@ -81,7 +80,7 @@ async fn content(op: &mut Op, written: &str) -> Result<String, OpError> {
 }
 
 fn message(parts: &[Part], op: &Op) -> String {
-    // It must not occur in a part, and being the same each time does no harm.
+    // The boundary must not occur in a part; it may be the same each time.
     let mut boundary = format!("===kiln-{}===", op.context().physical_name);
     while parts.iter().any(|part| part.content.contains(&boundary)) {
         boundary.push('=');
@@ -93,7 +92,7 @@ fn part(filename: &str, subtype: &str, content: impl Into<String>) -> Part {
     Part { subtype: subtype.into(), filename: Some(filename.into()), content: content.into() }
 }
 
-/// The parts that both formats begin with.
+/// The first parts of both formats.
 fn first(of: &UserData<'_>) -> Vec<Part> {
     let mut config = String::from("#cloud-config\n");
     let mut user = String::new();
@@ -130,7 +129,7 @@ fn cfn_tools(text: &str, of: &UserData<'_>, delivery: &Delivery) -> Vec<Part> {
     parts
 }
 
-/// How the older tools on a server find the CloudFormation API.
+/// The configuration of boto, with which older guest tools find the CloudFormation API.
 fn boto(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
     let host = rest.split(['/', ':']).next().unwrap_or(rest);
@@ -156,7 +155,7 @@ fn software_config(text: &str, of: &UserData<'_>, delivery: &Delivery) -> Vec<Pa
     parts
 }
 
-/// A document for Ignition, with the metadata as files; nothing if the text is none.
+/// Adds the metadata as files to an Ignition document; `None` if the text is no such document.
 fn ignition(text: &str, metadata: &Value) -> Option<String> {
     let mut document: Json = serde_json::from_str(text).ok()?;
     document.pointer("/ignition/version")?;
