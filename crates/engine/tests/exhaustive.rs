@@ -5,9 +5,10 @@ use crate::simulation::cloud::Thing;
 use crate::simulation::script::{Plan, wish};
 use crate::simulation::world::{World, now, recipe};
 use kiln_engine::ids::{Ids, SnapshotId, StackId};
-use kiln_engine::machine::{Command, Reached, Settings};
+use kiln_engine::machine::{Command, Input, Reached, Settings};
 use kiln_engine::state::{Action, Status};
 use kiln_engine::store::Store;
+use kiln_engine::tree::OpId;
 use kiln_template::value::Value;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -448,7 +449,7 @@ const SCENARIOS: &[Scenario] = &[
         |w| {
             create_undone(w, "a x; b slow a");
             later(w, 1, change("b z; a x*2 b; c refused a"));
-            later(w, 45, |_| Command::Delete);
+            later(w, 7, |_| Command::Delete);
             w.run();
         },
         &["DELETE_COMPLETE: "],
@@ -499,6 +500,16 @@ const SCENARIOS: &[Scenario] = &[
             w.run();
         },
         &["SNAPSHOT_COMPLETE: stuck"],
+    ),
+    scenario(
+        "an operation that is over reports something",
+        |w| {
+            create(w, "a x");
+            w.report(Input::Stopped(OpId(u64::MAX)));
+            w.report(Input::StepBegun(OpId(u64::MAX), "create".into()));
+            w.run();
+        },
+        &["CREATE_COMPLETE: x"],
     ),
     scenario(
         "three generations of a thing, and back to the first",

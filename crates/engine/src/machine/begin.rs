@@ -21,7 +21,6 @@ impl Machine {
         spec: TraversalSpec,
     ) {
         let action = spec.action;
-        self.reached.hit(Transition::begun(action));
         let stack = self.tree.stack_mut(key);
         let is_root = stack.parent_resource.is_none();
         // A rollback is for the request of the action that failed; a nested stack acts for its parent's.
@@ -138,6 +137,7 @@ impl Machine {
         let Some(traversal) = &self.tree.stack(key).traversal else {
             return self.unexpected(key, "a phase begins without a traversal");
         };
+        self.reached.hit(Transition::begun(traversal.action));
         match (&traversal.phase, traversal.action) {
             (Phase::Pending, Action::Delete) => self.start_cleanup(key),
             (Phase::Pending, _) if traversal.is_for_each() => self.start_for_each(key),

@@ -251,6 +251,13 @@ impl World {
         self.owner.as_ref().map(Owner::tree)
     }
 
+    /// Gives the machine an input, if there is an engine.
+    pub fn report(&mut self, input: Input) {
+        if let Some(owner) = &mut self.owner {
+            owner.input(input, self.now, &mut self.rng);
+        }
+    }
+
     // --- the engine's life ---
 
     /// Lets the world go on until nothing is left to happen.

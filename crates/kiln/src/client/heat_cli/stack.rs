@@ -15,7 +15,6 @@ use super::super::wait::{AwaitedAction, Waiting};
 use super::list::list_all;
 use super::print;
 use clap::Args;
-use kiln_template::Value as Data;
 use kiln_template::print::Keys;
 use reqwest::Method;
 use serde_json::Value;
