@@ -46,6 +46,11 @@ impl Machine {
         let key = if self.tree.has_stack(key) { key } else { self.tree.root_key() };
         let bug = Bug { stack: self.tree.stack(key).id, what };
         assert!(!cfg!(debug_assertions), "{bug}");
+        self.fail_stack(env, key, bug);
+    }
+
+    /// What production does about a bug: one stack fails.
+    fn fail_stack(&mut self, env: &mut Env<'_>, key: StackKey, bug: Bug) {
         let reason = format!(
             "InternalError: {}. This is a defect of Kiln: please report it with the log of this stack. \
              Next: update the stack again, or delete it.",
@@ -64,5 +69,58 @@ impl Machine {
     /// Takes the bugs that were met since the last time.
     pub fn take_bugs(&mut self) -> Vec<Bug> {
         std::mem::take(&mut self.bugs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blueprint::Recipe;
+    use crate::config::Config;
+    use crate::ids::{Ids, RecipeId, StackId};
+    use crate::machine::{Input, NewStack, Settings};
+    use crate::runtime::SystemIds;
+    use crate::time::Time;
+    use crate::tree::Tree;
+    use std::sync::Arc;
+
+    fn machine(env: &mut Env<'_>) -> Machine {
+        let new = NewStack {
+            id: StackId(env.ids.next()),
+            name: "s".into(),
+            project: "p".into(),
+            user_name: "u".into(),
+            recipe: Arc::new(Recipe::nothing(RecipeId(env.ids.next()))),
+            settings: Settings::default(),
+            adopted: None,
+            request: None,
+        };
+        Machine::new(Tree::create(Arc::new(Config::default()), new, env))
+    }
+
+    #[test]
+    #[should_panic(expected = "a node is done twice")]
+    fn a_bug_is_a_panic_in_tests() {
+        let mut ids = SystemIds::default();
+        let mut env = Env { now: Time::from_micros(1), ids: &mut ids };
+        let mut machine = machine(&mut env);
+        machine.unexpected(machine.tree.root_key(), "a node is done twice");
+        machine.step(Input::Tick, &mut env);
+    }
+
+    #[test]
+    fn in_production_the_stack_fails_and_says_what_to_do() {
+        let mut ids = SystemIds::default();
+        let mut env = Env { now: Time::from_micros(1), ids: &mut ids };
+        let mut machine = machine(&mut env);
+        let root = machine.tree.root_key();
+        let bug = Bug { stack: machine.tree.stack(root).id, what: "two of one kind".into() };
+        machine.fail_stack(&mut env, root, bug.clone());
+        machine.step(Input::Tick, &mut env);
+        let (state, reason) = machine.tree.root_state();
+        assert_eq!(state.to_string(), "CREATE_FAILED");
+        assert!(reason.starts_with("InternalError: two of one kind."), "{reason}");
+        assert_eq!(machine.take_bugs(), [bug]);
+        assert!(machine.check_invariants().is_empty());
     }
 }

@@ -269,3 +269,28 @@ impl Traversal {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_flag_of_earlier_versions_had_two_meanings() {
+        let stored = |action, keeps_objects| {
+            let record = Traversal::new(action, Time::NEVER).to_record();
+            Traversal::from_record(TraversalBody { keeps_objects, ..record })
+        };
+        let check = stored(Action::Check, true);
+        assert_eq!((check.objects, check.check.is_incomplete), (Objects::Remove, true));
+        let delete = stored(Action::Delete, true);
+        assert_eq!((delete.objects, delete.check.is_incomplete), (Objects::Keep, false));
+    }
+
+    #[test]
+    fn policies_survive_a_restart() {
+        for on_failure in [OnFailure::AsStackSays, OnFailure::RollBack, OnFailure::Stay] {
+            let traversal = Traversal { on_failure, ..Traversal::new(Action::Update, Time::NEVER) };
+            assert_eq!(Traversal::from_record(traversal.to_record()).on_failure, on_failure);
+        }
+    }
+}

@@ -139,6 +139,24 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
         to_revoke: vec![credential(AuthBody::Trust("t".into())), credential(AuthBody::None)],
         traversal: Some(traversal),
     };
+    let checking = StackBody {
+        traversal: Some(TraversalBody {
+            action: Word(Action::Check),
+            deadline: 0,
+            failure: None,
+            grace_until: None,
+            flaws: Vec::new(),
+            check_incomplete: true,
+            keeps_objects: false,
+            adopted: None,
+            snapshot: None,
+            must_roll_back: false,
+            must_not_roll_back: false,
+            converges: false,
+            request: Some(id(7)),
+        }),
+        ..StackBody::default()
+    };
     let definition = || DefinitionBody {
         type_name: "T".into(),
         properties: members(Value::map([("a", hidden.clone()), ("b", big.clone())])),
@@ -195,6 +213,7 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
     let cancel = CommandBody::Cancel { rollback: true };
     let restore = CommandBody::Restore(id(10));
     vec![
+        ("stack.checking", checking.encode()),
         ("stack.everything", stack.encode()),
         ("resource.everything", resource.encode()),
         ("command.cancel", cancel.encode()),
