@@ -169,6 +169,7 @@ impl Machine {
         }
         let stack = self.tree.stack(key).id;
         let reason = format!("to be replaced, as {} was told", self.tree.resource(restarter).name);
+        // The template may name a resource that a condition has disabled.
         let Some(first) = self.tree.current(key, name) else { return };
         for name in self.tree.dependents(key, first, restarter) {
             self.mark_health(env, stack, &name, false, &reason);

@@ -41,7 +41,9 @@ impl Machine {
             Source::Text(text) => Some(text.clone()),
             _ => None,
         };
-        let Value::Map(data) = self.tree.export_with(key, Members::new()) else { return };
+        let Value::Map(data) = self.tree.export_with(key, Members::new()) else {
+            return self.unexpected(key, "a stack is not a document");
+        };
         let state = State::new(Action::Create, Status::InProgress);
         let snapshot = Snapshot { name, state, reason: "".into(), created: env.now, data, text };
         self.tree.snapshots.insert(id, snapshot);
