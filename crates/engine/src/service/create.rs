@@ -104,6 +104,7 @@ impl Service {
         };
         let written = self.write_new_stack(new).await;
         self.commit_delegation(Some(loan), written).await?;
+        tracing::info!(stack = %id, name, "stack accepted");
         Ok(id)
     }
 
