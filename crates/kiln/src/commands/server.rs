@@ -107,8 +107,8 @@ async fn serve(
     if settings.has_api {
         let native = serving::native(app.clone());
         listening.push(listen("orchestration", &settings.native, native, streams).await?);
-        listening.extend(metrics(&settings, app.clone(), streams).await?);
     }
+    listening.extend(metrics(&settings, app.clone(), streams).await?);
     if settings.has_cfn {
         let cfn = serving::cfn(app.clone(), settings.cfn.scheme());
         listening.push(listen("CloudFormation", &settings.cfn, cfn, streams).await?);
