@@ -36,8 +36,8 @@ impl Metrics {
 
     /// Adds the counters to a registry.
     pub fn register(&self, registry: &mut Registry) {
-        registry.register("kiln_http_requests", "Requests answered.", self.requests.clone());
-        let help = "How long requests took.";
+        registry.register("kiln_http_requests", "Requests answered", self.requests.clone());
+        let help = "How long requests took";
         registry.register("kiln_http_request_seconds", help, self.seconds.clone());
     }
 }

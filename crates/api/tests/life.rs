@@ -226,6 +226,20 @@ async fn a_stream_tells_events_until_the_stack_rests_and_goes_on_from_the_last_o
 }
 
 #[tokio::test]
+async fn streams_are_counted_while_clients_read_them() {
+    let api = TestApi::new();
+    let url = format!("/v1{}/events", stack(&api).await);
+    let count = || api.app.service.config().metrics.event_streams.get();
+    let (one, other) =
+        (api.open_stream("demo", &url, None).await, api.open_stream("demo", &url, None).await);
+    assert_eq!(count(), 2);
+    drop(one);
+    assert_eq!(count(), 1, "a client has disconnected");
+    axum::body::to_bytes(other, usize::MAX).await.expect("a body");
+    assert_eq!(count(), 0, "the stack rests");
+}
+
+#[tokio::test]
 async fn stacks_are_listed_by_page_filter_and_tag() {
     let api = TestApi::new();
     for number in 0..5 {

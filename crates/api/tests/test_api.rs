@@ -216,6 +216,13 @@ impl TestApi {
 
     /// Reads a stream of events to its end.
     pub(crate) async fn stream(&self, token: &str, path: &str, last: Option<&str>) -> String {
+        let body = self.open_stream(token, path, last).await;
+        let bytes = to_bytes(body, usize::MAX).await.expect("a body");
+        String::from_utf8(bytes.to_vec()).expect("UTF-8")
+    }
+
+    /// Opens a stream of events.
+    pub(crate) async fn open_stream(&self, token: &str, path: &str, last: Option<&str>) -> Body {
         let mut request = HttpRequest::builder()
             .uri(path)
             .header("x-auth-token", token)
@@ -224,9 +231,7 @@ impl TestApi {
             request = request.header("last-event-id", last);
         }
         let request = request.body(Body::empty()).expect("a request");
-        let response = kiln_api::answer(self.app.clone(), request).await;
-        let bytes = to_bytes(response.into_body(), usize::MAX).await.expect("a body");
-        String::from_utf8(bytes.to_vec()).expect("UTF-8")
+        kiln_api::answer(self.app.clone(), request).await.into_body()
     }
 
     pub(crate) async fn get(&self, path: &str) -> Reply {

@@ -21,6 +21,8 @@ pub(crate) struct Queue {
 #[derive(Debug, Default)]
 struct QueueState {
     notices: VecDeque<QueuedNotification>,
+    /// The number of notifications that were taken and are being sent.
+    taken: usize,
     /// The number of dropped notifications that have not been logged.
     dropped: u64,
     is_closed: bool,
@@ -42,6 +44,7 @@ impl Queue {
                 let mut state = self.lock();
                 let count = most.min(state.notices.len());
                 if count > 0 {
+                    state.taken = count;
                     return Some(state.notices.drain(..count).collect());
                 }
                 if state.is_closed {
@@ -58,9 +61,21 @@ impl Queue {
         self.notify.notify_one();
     }
 
-    /// Counts notifications that could not be sent.
-    pub(crate) fn count_dropped(&self, count: usize) {
-        self.lock().dropped += count as u64;
+    /// Ends the sending of the notifications that were taken last; returns how many there were.
+    pub(crate) fn finish(&self, is_sent: bool) -> usize {
+        let mut state = self.lock();
+        let taken = std::mem::take(&mut state.taken);
+        if !is_sent {
+            state.dropped += taken as u64;
+        }
+        taken
+    }
+
+    /// Empties the queue; returns how many notifications were in it or were being sent.
+    pub(crate) fn take_unsent(&self) -> usize {
+        let mut state = self.lock();
+        let queued = std::mem::take(&mut state.notices);
+        queued.len() + std::mem::take(&mut state.taken)
     }
 
     /// Returns the number of notifications dropped since the last call.
@@ -68,29 +83,31 @@ impl Queue {
         std::mem::take(&mut self.lock().dropped)
     }
 
-    /// Adds notifications in order.
-    pub(crate) fn put(&self, notices: Vec<QueuedNotification>) {
-        {
+    /// Adds notifications in order; returns how many were dropped for them.
+    pub(crate) fn put(&self, notices: Vec<QueuedNotification>) -> usize {
+        let excess = {
             let mut state = self.lock();
             state.notices.extend(notices);
             let excess = state.notices.len().saturating_sub(self.capacity);
             state.notices.drain(..excess);
             state.dropped += excess as u64;
-        }
+            excess
+        };
         self.notify.notify_one();
+        excess
     }
 }
 
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "a test ends with its runtime, and so do its tasks")]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use kiln_engine::ids::StackId;
     use kiln_engine::state::{Action, State, Status};
     use kiln_engine::time::Time;
     use std::sync::Arc;
 
-    fn notice(name: &str) -> QueuedNotification {
+    pub(crate) fn notice(name: &str) -> QueuedNotification {
         let notice = Notification {
             time: Time::default(),
             project: "p".into(),
@@ -117,15 +134,25 @@ mod tests {
     #[tokio::test]
     async fn the_oldest_go_when_it_is_full_and_are_counted() {
         let queue = Queue::new(3);
-        queue.put(["a", "b"].map(notice).to_vec());
-        queue.put(["c", "d", "e"].map(notice).to_vec());
+        assert_eq!(queue.put(["a", "b"].map(notice).to_vec()), 0);
+        assert_eq!(queue.put(["c", "d", "e"].map(notice).to_vec()), 2);
         assert_eq!((queue.take_dropped(), queue.take_dropped()), (2, 0));
         assert_eq!(names(queue.take(2).await), ["c", "d"]);
-        queue.count_dropped(2);
+        assert_eq!(queue.finish(false), 2);
         assert_eq!(queue.take_dropped(), 2);
         queue.close();
         assert_eq!(names(queue.take(2).await), ["e"]);
+        assert_eq!(queue.finish(true), 1);
+        assert_eq!(queue.take_dropped(), 0);
         assert_eq!(queue.take(2).await, None);
+    }
+
+    #[tokio::test]
+    async fn the_queued_ones_and_those_that_are_being_sent_are_unsent() {
+        let queue = Queue::new(3);
+        queue.put(["a", "b", "c"].map(notice).to_vec());
+        assert_eq!(names(queue.take(2).await), ["a", "b"]);
+        assert_eq!((queue.take_unsent(), queue.take_unsent()), (3, 0));
     }
 
     #[tokio::test]

@@ -5,6 +5,7 @@ use crate::queue::{Queue, QueuedNotification};
 use crate::rabbit::{BrokerConnection, Publication, PublishError};
 use crate::{BusConfig, Driver, Level};
 use kiln_engine::ids::Ids;
+use kiln_engine::metrics::{Counters, Metrics};
 use kiln_engine::notification::{Notification, NotificationListener};
 use kiln_engine::runtime::SystemIds;
 use std::collections::BTreeSet;
@@ -22,26 +23,35 @@ const MAX_PAUSE: Duration = Duration::from_secs(30);
 /// The minimal interval between log lines about the same trouble.
 const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
+/// The outcomes that notifications are counted by.
+const SENT: &str = "sent";
+const DROPPED: &str = "dropped";
+
 /// Publishes notifications about stacks.
 pub struct Bus {
     config: Arc<BusConfig>,
     queue: Arc<Queue>,
+    counters: Counters,
     task: JoinHandle<()>,
 }
 
 impl Bus {
-    /// Starts the background task.
+    /// Starts the background task. Each notification is counted once, as `sent` or `dropped`.
     #[allow(clippy::disallowed_methods, reason = "the bus owns its only task, which `close` ends")]
-    pub fn start(config: BusConfig) -> Bus {
+    pub fn start(config: BusConfig, counters: Counters) -> Bus {
         let config = Arc::new(config);
         let queue = Arc::new(Queue::new(config.capacity));
-        let sender = Sender::new(config.clone(), queue.clone());
-        Bus { config, queue, task: tokio::spawn(sender.run()) }
+        let sender = Sender::new(config.clone(), queue.clone(), counters.clone());
+        Bus { config, queue, counters, task: tokio::spawn(sender.run()) }
     }
 
     /// Returns the listener for the engine.
     pub fn listener(&self) -> Arc<dyn NotificationListener> {
-        Arc::new(QueueListener { config: self.config.clone(), queue: self.queue.clone() })
+        Arc::new(QueueListener {
+            config: self.config.clone(),
+            queue: self.queue.clone(),
+            counters: self.counters.clone(),
+        })
     }
 
     /// Publishes the queued notifications, unless that takes too long.
@@ -50,7 +60,12 @@ impl Bus {
         let abort = self.task.abort_handle();
         if tokio::time::timeout(timeout, self.task).await.is_err() {
             abort.abort();
-            tracing::warn!("some notifications were not sent: the broker does not accept them");
+            let unsent = self.queue.take_unsent();
+            Metrics::count(&self.counters, DROPPED, unsent);
+            tracing::warn!(
+                unsent,
+                "some notifications were not sent: the broker does not accept them"
+            );
         }
     }
 }
@@ -60,6 +75,7 @@ impl Bus {
 struct QueueListener {
     config: Arc<BusConfig>,
     queue: Arc<Queue>,
+    counters: Counters,
 }
 
 impl NotificationListener for QueueListener {
@@ -72,7 +88,9 @@ impl NotificationListener for QueueListener {
             named.iter().for_each(|(id, it)| log(&Message::new(it, &self.config, *id)));
         }
         if drivers.iter().any(|driver| *driver != Driver::Log) {
-            self.queue.put(named);
+            Metrics::count(&self.counters, DROPPED, self.queue.put(named));
+        } else {
+            Metrics::count(&self.counters, SENT, named.len());
         }
     }
 }
@@ -80,6 +98,7 @@ impl NotificationListener for QueueListener {
 struct Sender {
     config: Arc<BusConfig>,
     queue: Arc<Queue>,
+    counters: Counters,
     connection: Option<BrokerConnection>,
     /// The node of the broker to try next.
     next_host: usize,
@@ -92,10 +111,11 @@ struct Sender {
 }
 
 impl Sender {
-    fn new(config: Arc<BusConfig>, queue: Arc<Queue>) -> Sender {
+    fn new(config: Arc<BusConfig>, queue: Arc<Queue>, counters: Counters) -> Sender {
         Sender {
             config,
             queue,
+            counters,
             connection: None,
             next_host: 0,
             mismatched: BTreeSet::new(),
@@ -111,9 +131,9 @@ impl Sender {
             for (id, notice) in &notices {
                 self.add_publications(&Message::new(notice, &self.config, *id), &mut publications);
             }
-            if !self.publish(&publications).await {
-                self.queue.count_dropped(notices.len());
-            }
+            let is_sent = self.publish(&publications).await;
+            let outcome = if is_sent { SENT } else { DROPPED };
+            Metrics::count(&self.counters, outcome, self.queue.finish(is_sent));
             self.log_dropped();
         }
         if let Some(connection) = self.connection.take() {
@@ -238,7 +258,7 @@ impl Sender {
         if dropped > 0 {
             self.logged_dropped = Some(Instant::now());
             tracing::warn!(
-                "{dropped} notifications were dropped: the queue for the broker was full"
+                "{dropped} notifications were dropped: the broker did not accept them in time"
             );
         }
     }
@@ -267,5 +287,60 @@ fn log(message: &Message) {
         Level::Error | Level::Critical => {
             tracing::error!(target: "notification", event_type, "{line}");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Address;
+    use crate::queue::tests::notice;
+
+    fn counted(counters: &Counters) -> [u64; 2] {
+        [SENT, DROPPED].map(|outcome| counters.get_or_create(&[("outcome", outcome)]).get())
+    }
+
+    fn notices(count: usize) -> Vec<Notification> {
+        (0..count).map(|_| notice("a").1).collect()
+    }
+
+    fn unreachable(config: BusConfig) -> BusConfig {
+        BusConfig {
+            drivers: vec![Driver::Log, Driver::Messaging { is_enveloped: true }],
+            address: Address::parse("rabbit://kiln:secret@127.0.0.1:1/").unwrap(),
+            pause: Duration::from_millis(1),
+            ..config
+        }
+    }
+
+    #[tokio::test]
+    async fn notifications_in_the_log_are_counted_as_sent() {
+        let counters = Counters::default();
+        let config = BusConfig { drivers: vec![Driver::Log], ..BusConfig::default() };
+        let bus = Bus::start(config, counters.clone());
+        bus.listener().notify(notices(3));
+        bus.close(Duration::from_secs(60)).await;
+        assert_eq!(counted(&counters), [3, 0]);
+    }
+
+    #[tokio::test]
+    async fn notifications_that_the_broker_never_gets_are_counted_as_dropped() {
+        let counters = Counters::default();
+        let config = unreachable(BusConfig { retries: Some(1), ..BusConfig::default() });
+        let bus = Bus::start(config, counters.clone());
+        bus.listener().notify(notices(3));
+        bus.close(Duration::from_secs(60)).await;
+        assert_eq!(counted(&counters), [0, 3]);
+    }
+
+    #[tokio::test]
+    async fn notifications_are_counted_once_if_the_queue_is_full_and_the_process_stops() {
+        let counters = Counters::default();
+        let config = unreachable(BusConfig { capacity: 2, ..BusConfig::default() });
+        let bus = Bus::start(config, counters.clone());
+        bus.listener().notify(notices(5));
+        assert_eq!(counted(&counters), [0, 3]);
+        bus.close(Duration::from_millis(50)).await;
+        assert_eq!(counted(&counters), [0, 5]);
     }
 }

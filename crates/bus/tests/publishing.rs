@@ -8,6 +8,7 @@ use amqprs::channel::{
 use amqprs::connection::{Connection, OpenConnectionArguments};
 use kiln_bus::{Address, Bus, BusConfig, Driver, Tls};
 use kiln_engine::ids::StackId;
+use kiln_engine::metrics::Counters;
 use kiln_engine::notification::Notification;
 use kiln_engine::state::{Action, State, Status};
 use kiln_engine::time::Time;
@@ -108,7 +109,7 @@ fn a_broker_gets_everything_in_order_whatever_happens_to_it() {
 
 /// A message is kept for later consumers.
 async fn it_is_kept_for_whoever_comes_later(broker: &Broker) {
-    let bus = Bus::start(config(broker));
+    let bus = Bus::start(config(broker), Counters::default());
     let listener = bus.listener();
     listener.notify(vec![notice("one", Status::InProgress), notice("one", Status::Failed)]);
     listener.notify(vec![notice("two", Status::Complete)]);
@@ -129,11 +130,12 @@ async fn it_is_kept_for_whoever_comes_later(broker: &Broker) {
 }
 
 async fn topics_have_queues_of_their_own_and_need_no_envelope(broker: &Broker) {
-    let bus = Bus::start(BusConfig {
+    let config = BusConfig {
         drivers: vec![Driver::Log, Driver::Messaging { is_enveloped: false }],
         topics: vec!["a".into(), "b".into()],
         ..config(broker)
-    });
+    };
+    let bus = Bus::start(config, Counters::default());
     bus.listener().notify(vec![notice("plain", Status::Complete)]);
     bus.close(PATIENCE).await;
     let visitor = Consumer::come(broker).await;
@@ -151,7 +153,7 @@ async fn what_is_there_already_is_used_as_it_is(broker: &Broker) {
     let queue = QueueDeclareArguments::new("odd.info");
     visitor.channel.queue_declare(queue).await.unwrap();
     let (exchange, topics) = ("other".to_owned(), vec!["odd".to_owned()]);
-    let bus = Bus::start(BusConfig { exchange, topics, ..config(broker) });
+    let bus = Bus::start(BusConfig { exchange, topics, ..config(broker) }, Counters::default());
     bus.listener().notify(vec![notice("odd", Status::Complete)]);
     assert_eq!(visitor.next_stack("odd.info").await, "odd");
     bus.close(PATIENCE).await;
@@ -164,7 +166,7 @@ async fn a_connection_may_be_encrypted(broker: &Broker, authority: &Path) {
     let dead = kiln_bus::Host { port: 1, ..address.hosts[0].clone() };
     address.hosts.insert(0, dead);
     let tls = Some(Tls { authorities: Some(authority.to_owned()), own: None });
-    let bus = Bus::start(BusConfig { address, tls, ..config(broker) });
+    let bus = Bus::start(BusConfig { address, tls, ..config(broker) }, Counters::default());
     bus.listener().notify(vec![notice("secret", Status::Complete)]);
     bus.close(PATIENCE).await;
     let visitor = Consumer::come(broker).await;
@@ -173,7 +175,8 @@ async fn a_connection_may_be_encrypted(broker: &Broker, authority: &Path) {
 
 /// Messages survive a restart of the broker, and so do messages sent meanwhile, as far as the queue has room.
 async fn it_outlives_the_broker(broker: &mut Broker) {
-    let bus = Bus::start(BusConfig { capacity: 150, ..config(broker) });
+    let counters = Counters::default();
+    let bus = Bus::start(BusConfig { capacity: 150, ..config(broker) }, counters.clone());
     let listener = bus.listener();
     listener.notify(vec![notice("before", Status::Complete)]);
     let visitor = Consumer::come(broker).await;
@@ -196,6 +199,9 @@ async fn it_outlives_the_broker(broker: &mut Broker) {
     assert!(seen.len() >= 150, "only {} were kept", seen.len());
     assert!(seen.len() < 502, "there is room for 150, and {} were kept", seen.len());
     assert_eq!(seen[seen.len() - 2], "m499");
+    let count = |outcome| counters.get_or_create(&[("outcome", outcome)]).get();
+    assert_eq!(count("sent"), seen.len() as u64 + 1, "with the one before");
+    assert_eq!(count("sent") + count("dropped"), 502);
     let mut in_order = seen.clone();
     in_order.dedup();
     assert_eq!(seen, in_order, "none comes twice when nothing was under way");

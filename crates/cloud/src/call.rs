@@ -95,7 +95,7 @@ pub enum Sharing {
     BatchBy(&'static str),
 }
 
-/// The user, the project and the stack that a call is made for.
+/// The user, the project, the stack and the resource that a call is made for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ActingFor {
     /// The id of the project.
@@ -106,6 +106,8 @@ pub struct ActingFor {
     pub created_by: Arc<CreatedBy>,
     /// The id of the stack, if the call is made for one.
     pub stack_id: Option<Arc<str>>,
+    /// The name of the resource in that stack, if the call is made for one.
+    pub resource: Option<Arc<str>>,
 }
 
 /// What was known of the user of a request at that moment.

@@ -2,7 +2,9 @@
 
 use crate::limits::{CallLimits, Lane};
 use crate::request_id::{REQUEST_ID_HEADER, current_request_id, new_request_id};
-use crate::{Call, CallError, Credential, HttpRequest, Method, Reply, Service, Transport, metrics};
+use crate::{
+    ActingFor, Call, CallError, Credential, HttpRequest, Method, Reply, Service, Transport, metrics,
+};
 use async_trait::async_trait;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -51,14 +53,9 @@ impl Transport for Http {
         };
         let _permit = self.limits.acquire(service, Lane::Single).await;
         let request = build(&self.client, endpoint, &call.request);
-        let exchange = Exchange { service, is_text: call.request.is_text, stack: stack_of(&call) };
-        exchange.run(request).await
+        let made_for = call.made_for();
+        Exchange { service, is_text: call.request.is_text, made_for }.run(request).await
     }
-}
-
-/// The stack that a call is made for.
-pub(crate) fn stack_of(call: &Call) -> Option<&str> {
-    call.made_for()?.stack_id.as_deref()
 }
 
 /// Builds the HTTP request of a call.
@@ -95,13 +92,13 @@ pub(crate) struct Exchange<'a> {
     pub(crate) service: Service,
     /// Whether the reply is a text, even if it looks like JSON.
     pub(crate) is_text: bool,
-    /// The stack that the call is made for.
-    pub(crate) stack: Option<&'a str>,
+    /// The stack and the resource that the call is made for.
+    pub(crate) made_for: Option<&'a ActingFor>,
 }
 
 /// Sends a request to the identity service and reads the reply.
 pub(crate) async fn exchange(request: reqwest::RequestBuilder) -> Result<Reply, CallError> {
-    Exchange { service: Service::Identity, is_text: false, stack: None }.run(request).await
+    Exchange { service: Service::Identity, is_text: false, made_for: None }.run(request).await
 }
 
 impl Exchange<'_> {
@@ -130,26 +127,28 @@ impl Exchange<'_> {
         reply: &Result<Reply, CallError>,
         took: Duration,
     ) {
-        let (service, stack) = (self.service.catalogue_type(), self.stack);
+        let service = self.service.catalogue_type();
+        let stack = self.made_for.and_then(|it| it.stack_id.as_deref());
+        let resource = self.made_for.and_then(|it| it.resource.as_deref());
         let millis = took.as_millis() as u64;
         match reply {
             Ok(reply) | Err(CallError::Refused(reply)) => {
-                let (status, request_id) = (reply.status, reply.request_id());
+                let (status, service_request_id) = (reply.status, reply.request_id());
                 if status >= 500 {
                     tracing::warn!(
-                        service, %method, path, status, millis, request_id, global_request_id, stack,
+                        service, %method, path, status, millis, service_request_id, global_request_id, stack, resource,
                         "a service failed"
                     );
                 } else {
                     tracing::debug!(
-                        service, %method, path, status, millis, request_id, global_request_id, stack,
+                        service, %method, path, status, millis, service_request_id, global_request_id, stack, resource,
                         "call"
                     );
                 }
             }
             Err(error) => {
                 tracing::warn!(
-                    service, %method, path, millis, global_request_id, stack, %error,
+                    service, %method, path, millis, global_request_id, stack, resource, %error,
                     "a call got no reply"
                 );
             }
@@ -252,6 +251,67 @@ fn describe(error: &reqwest::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{get, with_request_id};
+    use std::io::{Read, Write};
+    use std::sync::Arc;
+
+    /// What is logged, line by line.
+    #[derive(Clone, Default)]
+    struct Lines(Arc<parking_lot::Mutex<Vec<u8>>>);
+
+    impl Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// The log of a call for the resource `web`, as JSON without the time.
+    async fn log_of(endpoint: String) -> Value {
+        let lines = Lines::default();
+        let writer = lines.clone();
+        let subscriber = tracing_subscriber::fmt().json().flatten_event(true);
+        let subscriber = subscriber.with_writer(move || writer.clone()).finish();
+        let endpoints = [(Service::Network, endpoint)].into_iter().collect();
+        let http = Http::new(endpoints, 1).unwrap();
+        let acting_for = ActingFor {
+            stack_id: Some("3f0c".into()),
+            resource: Some("web".into()),
+            ..ActingFor::default()
+        };
+        let call = get(Service::Network, "/v2.0/ports").acting_for(acting_for);
+        let _logging = tracing::subscriber::set_default(subscriber);
+        let credential = Credential::default();
+        let sent = with_request_id("req-1", http.send(&credential, call));
+        assert!(sent.await.is_err());
+        serde_json::from_slice(&lines.0.lock()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_failed_call_is_logged_with_its_stack_and_its_resource() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let endpoint = format!("http://{}", listener.local_addr().unwrap());
+        let service = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            _ = stream.read(&mut [0; 4096]).unwrap();
+            let reply =
+                "HTTP/1.1 503 Busy\r\nx-openstack-request-id: req-2\r\ncontent-length: 0\r\n\r\n";
+            stream.write_all(reply.as_bytes()).unwrap();
+        });
+        let refused = log_of(endpoint.clone()).await;
+        service.join().unwrap();
+        // The listener is closed now.
+        let lost = log_of(endpoint).await;
+        for (line, message) in [(&refused, "a service failed"), (&lost, "a call got no reply")] {
+            assert_eq!((&line["level"], &line["message"]), (&"WARN".into(), &message.into()));
+            assert_eq!((&line["stack"], &line["resource"]), (&"3f0c".into(), &"web".into()));
+            assert_eq!(line["global_request_id"], "req-1");
+        }
+        assert_eq!(refused["service_request_id"], "req-2");
+    }
 
     #[test]
     fn a_page_instead_of_json_is_no_reply() {

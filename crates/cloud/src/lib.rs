@@ -25,7 +25,8 @@ pub use http::{Http, client_builder};
 pub use limits::{CallLimits, DEFAULT_MAX_CALLS, Lane, Permit};
 pub use openstack::{Login, OpenStack, Settings, StackDomain};
 pub use request_id::{
-    REQUEST_ID_HEADER, current_request_id, is_request_id, new_request_id, with_request_id,
+    REQUEST_ID_HEADER, current_request_id, in_current_request, is_request_id, new_request_id,
+    with_request_id,
 };
 pub use secret::Secret;
 pub use service::Service;

@@ -46,14 +46,14 @@ static METRICS: LazyLock<Metrics> = LazyLock::new(|| Metrics {
 /// Adds the metrics of all calls of this process to a registry.
 pub fn register(registry: &mut Registry) {
     let metrics = &*METRICS;
-    registry.register("kiln_cloud_calls", "Calls to the cloud.", metrics.calls.clone());
-    let help = "How long calls to the cloud took.";
+    registry.register("kiln_cloud_calls", "Calls to the cloud", metrics.calls.clone());
+    let help = "How long calls to the cloud took";
     registry.register("kiln_cloud_call_seconds", help, metrics.seconds.clone());
-    let help = "Calls that wait because the limit of calls in flight is reached.";
+    let help = "Calls that wait because the limit of calls in flight is reached";
     registry.register("kiln_cloud_calls_waiting", help, metrics.waiting.clone());
-    let help = "Calls that were made again after a new login.";
+    let help = "Calls that were made again after a new login";
     registry.register("kiln_cloud_retries", help, metrics.retries.clone());
-    let help = "Calls that were sent and got no reply.";
+    let help = "Calls that were sent and got no reply";
     registry.register("kiln_cloud_lost_replies", help, metrics.lost.clone());
 }
 

@@ -4,6 +4,7 @@
 //! writes it to its logs beside its own, so that one id finds the lines of all services.
 
 use std::sync::Arc;
+use tracing::Instrument;
 
 /// The header of request ids, in requests and in replies.
 pub const REQUEST_ID_HEADER: &str = "x-openstack-request-id";
@@ -20,6 +21,18 @@ pub async fn with_request_id<F: Future>(id: impl Into<Arc<str>>, future: F) -> F
 /// The global request id of the request that is being answered, if one is.
 pub fn current_request_id() -> Option<Arc<str>> {
     CURRENT.try_with(Clone::clone).ok()
+}
+
+/// A future for another task that works for the current request: with its global request id, and in its span.
+pub fn in_current_request<F: Future>(future: F) -> impl Future<Output = F::Output> {
+    let id = current_request_id();
+    let future = async move {
+        match id {
+            Some(id) => with_request_id(id, future).await,
+            None => future.await,
+        }
+    };
+    future.in_current_span()
 }
 
 /// A new request id.
@@ -57,5 +70,14 @@ mod tests {
         assert_eq!(current_request_id(), None);
         let seen = with_request_id("req-1", async { current_request_id() }).await;
         assert_eq!(seen.as_deref(), Some("req-1"));
+    }
+
+    #[tokio::test]
+    #[allow(clippy::disallowed_methods, reason = "the test waits for its task")]
+    async fn a_task_for_a_request_has_its_id() {
+        let task = || tokio::spawn(in_current_request(async { current_request_id() }));
+        let seen = with_request_id("req-1", async { task().await }).await;
+        assert_eq!(seen.unwrap().as_deref(), Some("req-1"));
+        assert_eq!(task().await.unwrap(), None);
     }
 }

@@ -54,7 +54,7 @@ pub struct Metrics {
     pub webhooks_waiting: Gauge,
     /// Deliveries of webhooks, by `outcome`: `sent`, `retried` or `failed`.
     pub webhooks: Counters,
-    /// Notifications about stacks, by `outcome`: `sent` or `dropped`.
+    /// Notifications about stacks, by `outcome`: `sent` or `dropped`. The listener counts them.
     pub notifications: Counters,
     /// Calls that send events to users' queues, by `outcome`: `sent`, `failed` or `dropped`.
     pub event_sink_calls: Counters,
@@ -215,7 +215,7 @@ impl Metrics {
     }
 
     /// Counts something by its outcome.
-    pub(crate) fn count(counters: &Counters, outcome: &'static str, count: usize) {
+    pub fn count(counters: &Counters, outcome: &'static str, count: usize) {
         if count > 0 {
             counters.get_or_create(&[("outcome", outcome)]).inc_by(count as u64);
         }

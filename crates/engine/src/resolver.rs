@@ -147,6 +147,7 @@ impl Tree {
             user_name: self.user_name.clone(),
             created_by: self.stack(self.root_key()).recipe.author.clone(),
             stack_id: None,
+            resource: None,
         }
     }
 
@@ -154,7 +155,8 @@ impl Tree {
     pub(crate) fn acting_for_resource(&self, slot: Slot) -> ActingFor {
         let resource = self.resources.get(slot.0 as usize).and_then(Option::as_ref);
         let stack = resource.map(|resource| self.stack(resource.stack).id.to_string().into());
-        ActingFor { stack_id: stack, ..self.acting_for() }
+        let name = resource.map(|resource| resource.name.clone());
+        ActingFor { stack_id: stack, resource: name, ..self.acting_for() }
     }
 
     /// The resource of the same stack that has a reference.

@@ -32,7 +32,7 @@ pub(crate) enum KilnCommand {
     /// Evaluate a YAQL query
     #[command(after_help = YAQL_EXAMPLES)]
     Yaql(Yaql),
-    /// Explain a diagnostic code and how to fix it
+    /// Explain an error code and how to fix the error
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(Explain),
     /// Run the service and a simulated cloud in one process, for evaluation and development
@@ -75,7 +75,7 @@ pub(crate) enum TemplateCommand {
 /// The database and its keys.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Database {
-    /// Database URL: sqlite:///PATH, postgres://… or mysql://…
+    /// Database URL: sqlite://PATH, postgres://… or mysql://…
     #[arg(long = "database", value_name = "URL", default_value = "sqlite://kiln.db")]
     pub(crate) url: String,
 
@@ -109,7 +109,7 @@ pub(crate) struct Dev {
     pub(crate) exit: bool,
 
     /// Directory to keep all state in, and to continue from [default: state is discarded]
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "DIR")]
     pub(crate) state: Option<PathBuf>,
 
     /// Address to listen on
@@ -200,7 +200,7 @@ pub(crate) struct Server {
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     pub(crate) quiet: u64,
 
-    /// Seconds after which another engine takes over the stacks of a lost one [default: 15, or as configured]
+    /// Seconds after which another engine takes over the stacks of one that has stopped responding [default: 15, or as configured]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) lease: Option<u64>,
 }
@@ -238,7 +238,7 @@ pub(crate) enum ConfigCommand {
 /// Arguments of `kiln config list`.
 #[derive(Debug, Args)]
 pub(crate) struct ConfigList {
-    /// Configuration file whose effective values are shown; secrets are starred
+    /// Configuration file whose effective values are shown; secrets are masked
     #[arg(long = "config", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
@@ -424,7 +424,7 @@ Examples:
   kiln validate stack.yaml --format json | jq '.diagnostics[].code'
   generate-template | kiln validate -
 
-Exit status: 0 the template is valid, 1 it is not, 2 it could not be looked at.";
+Exit status: 0 the template is valid, 1 it is not, 2 it could not be read.";
 
 const GRAPH_EXAMPLES: &str = "\
 Examples:
@@ -446,7 +446,7 @@ Examples:
 
 $ is the data itself.
 
-Exit status: 0 a result was printed, 1 the query or its data is wrong, 2 it could not be tried.";
+Exit status: 0 a result was printed, 1 the query or its data is invalid, 2 the data could not be read.";
 
 #[cfg(feature = "dev")]
 const DEV_EXAMPLES: &str = "\
@@ -455,7 +455,9 @@ Examples:
   openstack --os-cloud kiln stack list
   kiln dev stack.yaml -e test.yaml -P size=3 --exit --free-ports
 
-Exit status: 0 all went well, 1 the stack failed or was refused, 2 it could not be started.";
+Logs go to standard error if KILN_LOG is set, for example to warn,kiln=info, the levels of `kiln server`.
+
+Exit status: 0 success, 1 the stack failed or was rejected, 2 the service could not be started.";
 
 const SERVER_EXAMPLES: &str = "\
 Examples:
@@ -463,9 +465,9 @@ Examples:
   kiln server --role engine --database sqlite:///var/lib/kiln/kiln.db --keys /var/lib/kiln/keys
   kiln server --role engine --database postgres://kiln@db/kiln --endpoint network=http://10.0.0.5:9696
 
-To replace a running server without a failed request, start the next one with the same configuration: it
-opens the same port. Then ask the first to stop (SIGTERM, or Ctrl-C): it answers what it was asked, and its
-stacks go on in the next one.
+To replace a running server without a failed request, start a new one with the same configuration: it opens
+the same port. Then stop the old one (SIGTERM, or Ctrl-C): it finishes the requests that it has accepted, and
+the new one continues its stacks.
 
 Logs go to standard error. The options debug, default_log_levels and use_json of the file set levels and format;
 KILN_LOG overrides the levels, for example with warn,kiln_api=debug.";

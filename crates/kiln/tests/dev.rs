@@ -52,6 +52,35 @@ resources: {r: {type: OS::Heat::TestResource, properties: {fail: true}}}
 }
 
 #[test]
+fn the_log_names_the_stack_the_resource_and_the_cause_if_it_is_asked_for() {
+    let failing = "\
+heat_template_version: 2021-04-16
+resources: {r: {type: OS::Heat::TestResource, properties: {fail: true}}}
+";
+    let directory = TestDirectory::with(&[("stack.yaml", failing)]);
+    assert_eq!(directory.run(&ARGUMENTS).err, "", "there is no log by default");
+    let run = |levels: &str| {
+        let output = directory.command(&ARGUMENTS).env("KILN_LOG", levels).output();
+        let output = output.expect("an end");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (status, log) = run("warn,kiln=info");
+    assert_eq!(status, Some(1), "{log}");
+    for (message, fields) in [
+        ("stack accepted", " name=\"stack\""),
+        ("operation failed", " error=\"ValueError: Test Resource failed r\""),
+        ("resource failed", " reason=\"ValueError: resources.r: Test Resource failed r\""),
+        ("stack state changed", " state=CREATE_FAILED"),
+    ] {
+        let line = log.lines().find(|line| line.contains(message));
+        assert!(line.is_some_and(|line| line.contains(fields)), "{message}: {log}");
+    }
+    let (status, log) = run("kiln=loud");
+    assert_eq!(status, Some(2), "{log}");
+    assert!(log.starts_with("kiln: the levels in KILN_LOG: "), "{log}");
+}
+
+#[test]
 fn what_is_kept_is_there_again_and_somebody_elses_clouds_are_left_alone() {
     let others = "clouds: {}\n";
     let directory = TestDirectory::with(&[

@@ -28,6 +28,22 @@ fn a_server_starts_on_nothing_and_stops_when_asked() {
 }
 
 #[test]
+fn a_process_without_an_api_has_metrics() {
+    let directory = TestDirectory::with(&[("kiln.conf", "[kiln]\nmetrics_port = 0\n")]);
+    let arguments = ["server", "--config", "kiln.conf", "--role", "engine"];
+    let mut process = directory.command(&arguments).spawn().expect("the program starts");
+    let lines = BufReader::new(process.stdout.take().expect("its output")).lines();
+    let mut served = Served { process, lines };
+    let url = served.address();
+    let text = wait(async {
+        let client = kiln_cloud::client_builder().build().expect("a client");
+        client.get(url).send().await.expect("an answer").text().await.expect("text")
+    });
+    assert!(text.contains("kiln_trees_owned 0"), "{text}");
+    assert!(served.stop());
+}
+
+#[test]
 fn a_database_is_kept() {
     let directory = TestDirectory::with(&[]);
     assert_eq!(directory.run(&["db", "purge"]).out, "Purged 0 deleted stacks.\n");

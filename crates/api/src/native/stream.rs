@@ -9,6 +9,7 @@ use crate::request::Request;
 use crate::response::Response;
 use axum::body::Body;
 use kiln_engine::ids::EventId;
+use kiln_engine::metrics::Metrics;
 use kiln_engine::service::Service;
 use kiln_engine::state::Status;
 use kiln_engine::store::{EventQuery, StackRow};
@@ -35,14 +36,32 @@ pub(crate) async fn events(request: Request) -> Result<Response, Fault> {
     let depth = usize::try_from(depth).unwrap_or(usize::MAX);
     let marker = request.last_event.as_deref().or(request.query.get("marker"));
     let marker = marker.and_then(|id| Uuid::parse_str(id).ok()).map(EventId);
+    let counted = CountedStream::new(request.service().config().metrics.clone());
     let (send, receive) = mpsc::channel(16);
     #[allow(clippy::disallowed_methods, reason = "it ends when the client closes the connection")]
     tokio::spawn(follow(request, stack, depth, marker, send));
-    let body = Body::from_stream(futures_util::stream::unfold(receive, |mut receive| async {
-        let text: String = receive.recv().await?;
-        Some((Ok::<_, std::convert::Infallible>(text), receive))
+    let reader = (receive, counted);
+    let body = Body::from_stream(futures_util::stream::unfold(reader, |mut reader| async {
+        let text: String = reader.0.recv().await?;
+        Some((Ok::<_, std::convert::Infallible>(text), reader))
     }));
     Ok(Response::with_body("text/event-stream", body))
+}
+
+/// Counts as a stream that a client is reading, until it is dropped together with the body.
+struct CountedStream(Arc<Metrics>);
+
+impl CountedStream {
+    fn new(metrics: Arc<Metrics>) -> CountedStream {
+        metrics.event_streams.inc();
+        CountedStream(metrics)
+    }
+}
+
+impl Drop for CountedStream {
+    fn drop(&mut self) {
+        self.0.event_streams.dec();
+    }
 }
 
 /// Sends events until the stack is no longer in progress, or the client has disconnected.

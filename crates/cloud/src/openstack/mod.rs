@@ -10,7 +10,7 @@ mod shared_poll;
 pub use login::{Login, StackDomain};
 
 use crate::bounded::BoundedMap;
-use crate::http::{CALL_TIMEOUT, Exchange, build, stack_of};
+use crate::http::{CALL_TIMEOUT, Exchange, build};
 use crate::limits::{CallLimits, DEFAULT_MAX_CALLS, Lane};
 use crate::{
     Call, CallError, Credential, HttpRequest, Method, PendingDelegation, Reply, Service, Sharing,
@@ -195,7 +195,7 @@ impl OpenStack {
         let read = || async {
             // Some services require a token even for their version document.
             let request = self.client.get(&document).header("X-Auth-Token", token.secret.expose());
-            let exchange = Exchange { service: call.service, is_text: false, stack: None };
+            let exchange = Exchange { service: call.service, is_text: false, made_for: None };
             match exchange.run(request).await {
                 Ok(reply) => Ok(endpoint::highest(&reply.body)),
                 // A service without a version document has one version only.
@@ -225,8 +225,8 @@ impl OpenStack {
             request = request.header("Client-ID", MESSAGING_CLIENT);
         }
         let _permit = self.limits.acquire(service, lane).await;
-        let exchange = Exchange { service, is_text: call.request.is_text, stack: stack_of(call) };
-        exchange.run(request).await
+        let made_for = call.made_for();
+        Exchange { service, is_text: call.request.is_text, made_for }.run(request).await
     }
 
     /// Makes a call under a credential; logs in again if its token was refused.

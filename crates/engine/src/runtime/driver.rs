@@ -6,7 +6,6 @@ use super::observe::Observer;
 use super::{Inner, TreeStatus, delegation, spawn};
 use crate::ids::CommandId;
 use crate::machine::{Command, Input};
-use crate::metrics::Metrics;
 use crate::notification::Outbox;
 use crate::owner::{Order, Owner};
 use crate::request_id::RequestId;
@@ -169,11 +168,9 @@ impl Driver {
     /// Publishes what is durable now. The receiver ends when the events were sent to the user's queues, or could
     /// not be; there is none if there are no events for them.
     fn publish(&mut self, outbox: Outbox, by: Arc<Credential>) -> Option<watch::Receiver<()>> {
-        let (config, metrics) = (&self.engine.config, &self.engine.config.metrics);
-        if let Some(listener) = &config.listener
+        if let Some(listener) = &self.engine.config.listener
             && !outbox.notifications.is_empty()
         {
-            Metrics::count(&metrics.notifications, "sent", outbox.notifications.len());
             listener.notify(outbox.notifications);
         }
         if outbox.events.is_empty() {

@@ -383,7 +383,10 @@ impl Engine {
                 trees.remove(&root);
             }
         };
-        let task = spawn("tree", task.instrument(tracing::info_span!("tree", %root)));
+        // A tree outlives the request that it is loaded for: the span is no part of that request's.
+        let span = tracing::info_span!(parent: None, "tree", %root);
+        span.follows_from(tracing::Span::current());
+        let task = spawn("tree", task.instrument(span));
         trees.insert(root, OwnedTree { fence, inbox, delivered, status, task });
     }
 }

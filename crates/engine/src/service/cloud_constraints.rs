@@ -4,7 +4,7 @@
 //! template is validated again with the answers.
 
 use crate::runtime::now;
-use kiln_cloud::{CallError, Credential, Transport};
+use kiln_cloud::{CallError, Credential, Transport, in_current_request};
 use kiln_resources::constraints::offline;
 use kiln_resources::lookup::{Collection, collection_of};
 use kiln_template::Value;
@@ -70,13 +70,13 @@ pub(super) async fn ask(
     let mut asking = JoinSet::new();
     for question in open.into_iter().take(MAX_QUESTIONS) {
         let (transport, by) = (transport.clone(), by.clone());
-        asking.spawn(async move {
+        asking.spawn(in_current_request(async move {
             let verdict = match collection_of(&question.0) {
                 Some(objects) => exists(&*transport, &by, objects, &question.1).await,
                 None => Verdict::Deferred,
             };
             (question, verdict)
-        });
+        }));
     }
     asking.join_all().await.into_iter().collect()
 }

@@ -5,7 +5,6 @@ use super::{RequestError, Requester, Service, StackRequest, TemplateSource};
 use crate::error_type::ErrorType;
 use crate::ids::{Ids, StackId};
 use crate::machine::{NewStack, Settings};
-use crate::metrics::Metrics;
 use crate::preview::{self, Forecast, NewRoot};
 use crate::request_id::RequestId;
 use crate::runtime::{SystemIds, post_events, spawn};
@@ -104,6 +103,7 @@ impl Service {
         };
         let written = self.write_new_stack(new).await;
         self.commit_delegation(Some(loan), written).await?;
+        tracing::info!(stack = %id, name, "stack accepted");
         Ok(id)
     }
 
@@ -124,7 +124,6 @@ impl Service {
     fn publish(&self, tree: &mut Tree) {
         let outbox = tree.take_outbox();
         if let Some(listener) = &self.config.listener {
-            Metrics::count(&self.config.metrics.notifications, "sent", outbox.notifications.len());
             listener.notify(outbox.notifications);
         }
         if !outbox.events.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::{RequestError, Requester, Service};
 use crate::error_type::ErrorType;
-use kiln_cloud::{CallError, Reply, Service as Cloud, get};
+use kiln_cloud::{CallError, Reply, Service as Cloud, get, in_current_request};
 use kiln_template::definition::Files;
 use kiln_template::files::url::{PATH, percent_encode};
 use serde_json::Value;
@@ -38,7 +38,8 @@ impl Service {
                 let path = format!("/{}/{}", encoded(container), encoded(&name));
                 let call = get(Cloud::ObjectStore, path).as_text();
                 let (transport, by) = (self.transport.clone(), requester.visitor.credential());
-                fetching.spawn(async move { (name, transport.send(&by, call).await) });
+                let fetched = async move { (name, transport.send(&by, call).await) };
+                fetching.spawn(in_current_request(fetched));
             }
             let Some(fetched) = fetching.join_next().await else { return Ok(files) };
             // These tasks do not panic and are not cancelled.

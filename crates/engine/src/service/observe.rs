@@ -3,7 +3,7 @@
 use crate::drift::{Observations, Observed};
 use crate::ids::ResourceId;
 use crate::runtime::now;
-use kiln_cloud::{ActingFor, Credential, Transport};
+use kiln_cloud::{ActingFor, Credential, Transport, in_current_request};
 use kiln_resources::behaviour::OperationKind;
 use kiln_resources::declare::ResourceType;
 use kiln_resources::op::{Answer, Context, Demand, Note, OpError, OpPoll, RunningOperation};
@@ -32,8 +32,8 @@ pub(super) async fn read(
             found.insert(id, reality);
         }
         let (transport, by, behalf) = (transport.clone(), by.clone(), behalf.clone());
-        reading
-            .spawn(async move { (id, read_one(&*transport, &by, &behalf, kind, context).await) });
+        let read = async move { (id, read_one(&*transport, &by, &behalf, kind, context).await) };
+        reading.spawn(in_current_request(read));
     }
     found.extend(reading.join_all().await);
     found

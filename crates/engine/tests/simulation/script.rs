@@ -149,6 +149,8 @@ impl Plan {
                 1 if count > 1 => {
                     let gone = plan.resources.remove(rng.below(count) as usize).name;
                     plan.resources.iter_mut().for_each(|it| it.needs.retain(|need| *need != gone));
+                    plan.hooks.retain(|(name, _)| *name != gone);
+                    plan.restricted.retain(|(name, _)| *name != gone);
                 }
                 2 if count > 0 => {
                     let resource = &mut plan.resources[rng.below(count) as usize];

@@ -78,8 +78,9 @@ async fn serve(
     serving::take_many_connections();
     let store = SqlStore::open(&settings.database, &settings.keys).await;
     let store = Arc::new(store.map_err(|error| CommandError::Usage(error.to_string()))?);
-    let bus = settings.notifications.clone().map(kiln_bus::Bus::start);
     let mut config = settings.engine.clone();
+    let start_bus = |bus| kiln_bus::Bus::start(bus, config.metrics.notifications.clone());
+    let bus = settings.notifications.clone().map(start_bus);
     config.listener = bus.as_ref().map(kiln_bus::Bus::listener);
     let config = Arc::new(config);
     let lock = settings.has_engine.then(|| EngineLock::acquire(&settings.database)).flatten();
@@ -106,8 +107,8 @@ async fn serve(
     if settings.has_api {
         let native = serving::native(app.clone());
         listening.push(listen("orchestration", &settings.native, native, streams).await?);
-        listening.extend(metrics(&settings, app.clone(), streams).await?);
     }
+    listening.extend(metrics(&settings, app.clone(), streams).await?);
     if settings.has_cfn {
         let cfn = serving::cfn(app.clone(), settings.cfn.scheme());
         listening.push(listen("CloudFormation", &settings.cfn, cfn, streams).await?);

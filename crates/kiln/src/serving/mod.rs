@@ -137,3 +137,44 @@ impl StopSignals {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    /// The crates that register metrics.
+    const CRATES: [&str; 3] = ["api", "cloud", "engine"];
+
+    fn read(path: &str) -> String {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        std::fs::read_to_string(root.join(path)).unwrap()
+    }
+
+    /// The names under which a crate registers its metrics. A registry leaves out counters with labels that have not
+    /// counted yet, so the names are those in the code.
+    fn registered(name: &str) -> Vec<String> {
+        let code = read(&format!("crates/{name}/src/metrics.rs"));
+        let code = code.split("#[cfg(test)]").next().unwrap_or_default();
+        let literals = code.split('"').skip(1).step_by(2);
+        let is_name = |it: &&str| {
+            it.strip_prefix("kiln_")
+                .is_some_and(|it| it.chars().all(|it| it.is_ascii_lowercase() || it == '_'))
+        };
+        literals.filter(is_name).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_page_for_operators_has_a_row_for_every_metric() {
+        let registered: BTreeSet<String> = CRATES.into_iter().flat_map(registered).collect();
+        let page = read("docs/operating.md");
+        let documented: BTreeSet<String> = page
+            .lines()
+            .filter(|line| line.split('|').count() == 6)
+            .filter_map(|line| line.strip_prefix("| `kiln_")?.split_once('`'))
+            .map(|(name, _)| format!("kiln_{name}"))
+            .collect();
+        assert!(registered.len() > 20, "{registered:?}");
+        assert_eq!(documented, registered);
+    }
+}

@@ -47,11 +47,13 @@ fn path() -> PathBuf {
 const HEAD: &str = "\
 # Resource types
 
-Made by `dev/types`, from the declarations and from what the tests saw on the simulated cloud: every type that is declared, in one
-of two tables. **Validate**: templates with it are judged. **Create**, **update** (in place), **check**, **delete**: done, with
-nothing left behind. **Attributes**: it told something of itself. **Drift**: when an update is to `converge`, its object is read,
-and what of it is other than it should be is mended (`values`), or it is only made again if it is gone (`gone`). **OpenStack**: what
-was done with it on a real cloud (c create, u update, k check, d delete, a attributes), where that was tried.
+This page lists every resource type with what the tests did with it on the simulated cloud; `dev/types` writes it.
+
+- **Validate**: templates with the type are validated.
+- **Create**, **update** (in place), **check**, **delete**: the action succeeded and left nothing behind.
+- **Attributes**: the resource has attributes with values.
+- **Drift**: an update with `converge` reads the object. It corrects the values that differ (`values`), or only creates a missing object again (`gone`).
+- **OpenStack**: the actions that succeeded on a real cloud, where they were tried (c create, u update, k check, d delete, a attributes).
 ";
 
 /// The page.
@@ -69,7 +71,7 @@ fn page(table: &Table) -> String {
     let (a, b) = (in_cloud.len(), elsewhere.len());
     _ = write!(
         text,
-        "\n{count} types: {a} with objects in the cloud, {b} with nothing in the cloud. The tests make every one.\n"
+        "\n{count} types: {a} with objects in the cloud, {b} with nothing in the cloud. The tests create every one.\n"
     );
     let sections = [
         ("With objects in the cloud", in_cloud),

@@ -18,7 +18,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// The command line of orchestration from before `openstack stack`
+/// The classic orchestration client, from the time before `openstack stack`
 #[derive(Debug, Parser)]
 #[command(name = "heat", version, max_term_width = 100, disable_help_subcommand = true)]
 struct HeatCli {

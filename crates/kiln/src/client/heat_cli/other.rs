@@ -38,7 +38,7 @@ pub(super) async fn versions(client: &mut Client<'_, '_>) -> Result<()> {
 /// One object, named by its id or name.
 #[derive(Debug, Args)]
 pub(crate) struct OneId {
-    /// Id or name
+    /// Id or name of the object
     #[arg(value_name = "ID")]
     id: String,
 }
@@ -69,7 +69,7 @@ impl OneId {
 /// Several objects, named by their ids.
 #[derive(Debug, Args)]
 pub(crate) struct ManyIds {
-    /// Ids
+    /// Ids of the objects
     #[arg(value_name = "ID", required = true)]
     ids: Vec<String>,
 }

@@ -41,7 +41,7 @@ pub(crate) struct StackList {
     #[arg(long, value_name = "TAG,TAG")]
     tags: Option<String>,
 
-    /// How tags are matched: any, not or not-any [default: all of them]
+    /// How tags are matched: any, not or not-any [default: all tags must match]
     #[arg(long, value_name = "MODE")]
     tag_mode: Option<String>,
 

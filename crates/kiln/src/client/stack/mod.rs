@@ -96,7 +96,7 @@ Examples:
   kiln stack create -t web.yaml -e prod.yaml --parameter flavor=m1.small --tags web,prod web
   kiln stack create -t web.yaml web --dry-run
 
-Exit status: 0 done, 1 refused or failed, 2 the command is not understood, 4 it takes longer than --wait-timeout.";
+Exit status: 0 success, 1 rejected or failed, 2 usage error, 4 the --wait-timeout has expired.";
 
 const UPDATE_EXAMPLES: &str = "\
 Examples:
@@ -108,7 +108,7 @@ const LIST_EXAMPLES: &str = "\
 Examples:
   kiln stack list --sort stack_name:asc
   kiln stack list --property status=FAILED -f json
-  kiln stack list --tags web --tag-mode any -f value -c 'StackArgs Name'";
+  kiln stack list --tags web --tag-mode any -f value -c 'Stack Name'";
 
 /// Runs a subcommand.
 pub(crate) async fn run(subcommand: StackCommand, client: &mut Client<'_, '_>) -> Result<()> {

@@ -191,7 +191,7 @@ pub(crate) struct MarkUnhealthy {
     #[arg(value_name = "RESOURCE")]
     pub(crate) resource: String,
 
-    /// Reason
+    /// Reason for the mark
     #[arg(value_name = "REASON", default_value = "", hide_default_value = true)]
     pub(crate) reason: String,
 

@@ -68,6 +68,7 @@ impl Drop for StateDir {
 }
 
 pub(crate) fn run(arguments: &Dev, streams: &mut Streams<'_>) -> Result<Verdict, CommandError> {
+    let _traces = serving::log::start_if_asked()?;
     db::wait_for(serve(arguments, streams))?
 }
 
