@@ -15,7 +15,7 @@ fn create_and_export() -> (Plan, World, Value) {
         needs: Vec::new(),
         kind: Kind::of(is_nested),
     };
-    let plan = Plan { resources: vec![planned("a", false), planned("n", true)] };
+    let plan = Plan { resources: vec![planned("a", false), planned("n", true)], ..Plan::default() };
     let mut world = World::new(3);
     let recipe = wish(&mut world.rng, &plan);
     world.create(recipe, Settings::default());
@@ -85,7 +85,7 @@ fn an_adoption_that_fails_leaves_everything_alone() {
         needs: Vec::new(),
         kind: Kind::Thing,
     };
-    let plan = Plan { resources: vec![planned("a"), planned("b")] };
+    let plan = Plan { resources: vec![planned("a"), planned("b")], ..Plan::default() };
     let mut world = World::new(3);
     let recipe = wish(&mut world.rng, &plan);
     world.create(recipe, Settings::default());

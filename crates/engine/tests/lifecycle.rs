@@ -12,7 +12,7 @@ fn planned(name: &str, value: &str, size: u64, needs: &[&str]) -> Planned {
 }
 
 fn plan(resources: &[Planned]) -> Plan {
-    Plan { resources: resources.to_vec() }
+    Plan { resources: resources.to_vec(), ..Plan::default() }
 }
 
 fn created(plan: &Plan) -> World {

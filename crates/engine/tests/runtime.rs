@@ -132,7 +132,7 @@ fn plan(count: usize) -> Plan {
         needs: if n % 3 == 2 { vec![format!("r{}", n - 1)] } else { Vec::new() },
         kind: Kind::of(n % 5 == 4),
     };
-    Plan { resources: (0..count).map(resource).collect() }
+    Plan { resources: (0..count).map(resource).collect(), ..Plan::default() }
 }
 
 fn run(test: impl Future<Output = ()>) {

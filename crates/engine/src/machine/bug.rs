@@ -45,7 +45,7 @@ impl Machine {
     fn handle_bug(&mut self, env: &mut Env<'_>, key: StackKey, what: String) {
         let key = if self.tree.has_stack(key) { key } else { self.tree.root_key() };
         let bug = Bug { stack: self.tree.stack(key).id, what };
-        assert!(!cfg!(debug_assertions), "{bug}");
+        debug_assert!(false, "{bug}");
         let reason = format!(
             "InternalError: {}. This is a defect of Kiln: please report it with the log of this stack. \
              Next: update the stack again, or delete it.",
