@@ -1,8 +1,7 @@
 //! What went wrong, with its place in the tree.
 
-use kiln_resources::op;
+use kiln_resources::op::{self, FailureClass};
 use std::fmt;
-use std::sync::Arc;
 
 /// Longer texts are cut: a service may answer with anything.
 const MAX_MESSAGE: usize = 32 << 10;
@@ -11,7 +10,7 @@ const MAX_MESSAGE: usize = 32 << 10;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The class of the error, such as `ResourceInError`.
-    pub class: Arc<str>,
+    pub class: FailureClass,
     /// Where: `resources.web.resources.server`.
     pub path: String,
     /// What happened.
@@ -20,10 +19,10 @@ pub struct Failure {
 
 impl Failure {
     /// A failure of a resource.
-    pub fn new(class: impl Into<Arc<str>>, resource: &str, message: impl Into<String>) -> Failure {
+    pub fn new(class: FailureClass, resource: &str, message: impl Into<String>) -> Failure {
         let mut message = message.into();
         cut(&mut message, MAX_MESSAGE);
-        Failure { class: class.into(), path: format!("resources{}", element(resource)), message }
+        Failure { class, path: format!("resources{}", element(resource)), message }
     }
 
     /// What an operation on a resource failed with.
@@ -77,14 +76,15 @@ mod tests {
 
     #[test]
     fn a_failure_grows_its_path_on_the_way_up() {
-        let failure = Failure::new("ValueError", "server", "no luck").inside("0").inside("group");
+        let failure =
+            Failure::new(FailureClass::ValueError, "server", "no luck").inside("0").inside("group");
         let expected = "ValueError: resources.group.resources[0].resources.server: no luck";
         assert_eq!(failure.to_string(), expected);
     }
 
     #[test]
     fn long_texts_are_cut_between_characters() {
-        let failure = Failure::new("E", "r", "ä".repeat(10 << 20));
+        let failure = Failure::new(FailureClass::Error, "r", "ä".repeat(10 << 20));
         assert!(failure.message.len() <= MAX_MESSAGE);
         assert_eq!(first_characters("äöü", 2), "äö");
         assert_eq!(first_characters("ä", 2), "ä");

@@ -17,6 +17,7 @@ use crate::machine::Goal;
 use crate::resolver::StackScope;
 use crate::tree::{Slot, StackKey, Tree};
 use crate::view::OutputView;
+use kiln_resources::op::FailureClass;
 use kiln_template::definition::Definition;
 use kiln_template::eval::{Resolver, Scope};
 use kiln_template::functions::{Facade, Fault, step_into_attribute};
@@ -263,7 +264,12 @@ impl Tree {
         let resolved =
             blueprint.type_at(at).resolve_definition(&scope, resource).map_err(|unfrozen| {
                 let message = format!("{}: {}", unfrozen.path, unfrozen.fault.message);
-                Failure::new(unfrozen.fault.code.kind, &resource.name, message).to_string()
+                Failure::new(
+                    FailureClass::from_name(unfrozen.fault.code.kind),
+                    &resource.name,
+                    message,
+                )
+                .to_string()
             })?;
         Ok(Arc::new(resolved))
     }

@@ -3,7 +3,7 @@
 use super::common::rest_spec;
 use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::rest::{self, Readiness};
 
 pub(super) fn ipsec_site_connection() -> ResourceType {
@@ -123,6 +123,6 @@ async fn check(op: &mut Op) -> Result<(), OpError> {
             op.set_remote(shown);
             Ok(())
         }
-        None => Err(OpError::failed("NotFound", "the connection is gone")),
+        None => Err(OpError::failed(FailureClass::NotFound, "the connection is gone")),
     }
 }

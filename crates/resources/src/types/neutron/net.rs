@@ -5,7 +5,7 @@ use super::common::{
 };
 use crate::behaviour::{OperationKind, View};
 use crate::declare::*;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::wire;
 use kiln_cloud::get;
 use kiln_template::functions::{Fault, step_into_attribute};
@@ -82,7 +82,9 @@ pub(super) async fn keep_segments(op: &mut Op) -> Result<(), OpError> {
     let mut segments = match op.read(list).await {
         Ok(reply) => reply.body["segments"].as_array().cloned().unwrap_or_default(),
         // Not every cloud has segments that can be seen.
-        Err(OpError::Failed(failure)) if matches!(&*failure.class, "NotFound" | "Forbidden") => {
+        Err(OpError::Failed(failure))
+            if matches!(failure.class, FailureClass::NotFound | FailureClass::Forbidden) =>
+        {
             Vec::new()
         }
         Err(stop) => return Err(stop),

@@ -3,7 +3,7 @@
 use super::common::{adjust_fields, further_fields, keep, reset, rest_spec, tags, value_specs};
 use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::property_access::text;
 use crate::refusals::{exclusive, is_given, one_of};
 use crate::rest;
@@ -102,7 +102,7 @@ fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) 
 async fn update(op: &mut Op) -> Result<(), OpError> {
     let unsupported = |what: &str| {
         let message = format!("{what} is not supported for resource.");
-        OpError::failed("ResourceActionNotSupported", message)
+        OpError::failed(FailureClass::ResourceActionNotSupported, message)
     };
     if op.changes("segment") && text(&op.context().previous_properties, "segment").is_some() {
         return Err(unsupported(

@@ -4,7 +4,7 @@ use super::common::{adjust_fields, keep, rest_spec, tags};
 use super::prefixes::covers;
 use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::property_access::number;
 use crate::rest;
 use kiln_template::print;
@@ -67,7 +67,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
             shown(&after),
             shown(&before)
         );
-        return Err(OpError::failed("StackValidationFailed", message));
+        return Err(OpError::failed(FailureClass::StackValidationFailed, message));
     }
     rest::update(op).await
 }

@@ -2,7 +2,7 @@
 
 use crate::declare::*;
 use crate::lookup;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::refusals::one_of;
 use crate::wire;
 use kiln_cloud::{delete, get, put};
@@ -74,7 +74,7 @@ async fn reset(op: &mut Op) -> Result<(), OpError> {
         match path(op).await {
             Ok(path) => op.remove("reset", delete(Service::LoadBalancer, path)).await?,
             // A project that is gone has no limits.
-            Err(OpError::Failed(failure)) if &*failure.class == "EntityNotFound" => {}
+            Err(OpError::Failed(failure)) if failure.class == FailureClass::EntityNotFound => {}
             Err(stop) => return Err(stop),
         }
         op.clear_id();

@@ -2,7 +2,7 @@
 //! in headers.
 
 use crate::declare::*;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::property_access::open;
 use crate::rest::in_path;
 use crate::wire;
@@ -92,7 +92,7 @@ pub(crate) async fn remove(op: &mut Op, refusal: Option<String>) -> Result<(), O
             Err(stop) if stop.is_conflict() => match &refusal {
                 Some(refusal) => {
                     let message = format!("{refusal} is not supported for resource.");
-                    return Err(OpError::failed("ResourceActionNotSupported", message));
+                    return Err(OpError::failed(FailureClass::ResourceActionNotSupported, message));
                 }
                 None => empty(op).await?,
             },
