@@ -8,7 +8,7 @@ const MAX_MESSAGE: usize = 32 << 10;
 
 /// What went wrong with a resource, as users are told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub(crate) struct Failure {
     /// The class of the error, such as `ResourceInError`.
     pub class: FailureClass,
     /// Where: `resources.web.resources.server`.
@@ -19,26 +19,26 @@ pub struct Failure {
 
 impl Failure {
     /// A failure of a resource.
-    pub fn new(class: FailureClass, resource: &str, message: impl Into<String>) -> Failure {
+    pub(crate) fn new(class: FailureClass, resource: &str, message: impl Into<String>) -> Failure {
         let mut message = message.into();
         cut(&mut message, MAX_MESSAGE);
         Failure { class, path: format!("resources{}", element(resource)), message }
     }
 
     /// What an operation on a resource failed with.
-    pub fn of(resource: &str, failure: op::Failure) -> Failure {
+    pub(crate) fn of(resource: &str, failure: op::Failure) -> Failure {
         Failure::new(failure.class, resource, failure.message)
     }
 
     /// The same, seen from the stack that holds the failed resource's stack.
-    pub fn inside(mut self, parent_resource: &str) -> Failure {
+    pub(crate) fn inside(mut self, parent_resource: &str) -> Failure {
         self.path = format!("resources{}.{}", element(parent_resource), self.path);
         self
     }
 }
 
 /// A failure with no longer a message than is kept.
-pub fn bounded(mut failure: op::Failure) -> op::Failure {
+pub(crate) fn bounded(mut failure: op::Failure) -> op::Failure {
     cut(&mut failure.message, MAX_MESSAGE);
     failure
 }
@@ -58,7 +58,7 @@ impl fmt::Display for Failure {
 }
 
 /// Cuts a text to so many bytes, at a character.
-pub fn cut(text: &mut String, bytes: usize) {
+pub(crate) fn cut(text: &mut String, bytes: usize) {
     if text.len() > bytes {
         let end = (0..=bytes).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         text.truncate(end);
@@ -66,7 +66,7 @@ pub fn cut(text: &mut String, bytes: usize) {
 }
 
 /// The first characters of a text.
-pub fn first_characters(text: &str, count: usize) -> &str {
+pub(crate) fn first_characters(text: &str, count: usize) -> &str {
     text.char_indices().nth(count).map_or(text, |(end, _)| &text[..end])
 }
 

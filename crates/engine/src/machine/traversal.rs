@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// An action on a stack.
-pub struct Traversal {
+pub(crate) struct Traversal {
     /// The action.
     pub(crate) action: Action,
     /// How far it is.

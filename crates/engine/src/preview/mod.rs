@@ -52,7 +52,7 @@ pub struct Forecast {
     /// Whether it holds a nested stack, or would.
     pub is_nested: bool,
     /// Whether that stack is a group, which makes its template itself.
-    pub is_group: bool,
+    pub(crate) is_group: bool,
     /// What the template of its nested stack says of itself: description and parameters.
     pub nested: Option<Value>,
     /// The same for the resources of its nested stack.
