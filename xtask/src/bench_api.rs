@@ -7,10 +7,10 @@ use kiln_api::auth::NoAuth;
 use kiln_api::policy::Policy;
 use kiln_api::{App, Metrics, Options};
 use kiln_cloud::NoCloud;
-use kiln_engine::config::Config;
-use kiln_engine::runtime::{Engine, EngineSettings};
-use kiln_engine::service::{Requester, Rules, Service, StackRequest, TemplateSource};
 use kiln_engine::store::{StackQuery, Store};
+use kiln_engine::{
+    Config, Engine, EngineSettings, Requester, Rules, Service, StackRequest, TemplateSource,
+};
 use kiln_store::SqlStore;
 use serde_json::{Value as Json, json};
 use std::fmt::Write as _;

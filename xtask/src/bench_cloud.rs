@@ -3,7 +3,7 @@
 use crate::bench::milliseconds;
 use crate::bench_engine::Bench;
 use kiln_cloud::{Call, CallError, Credential, Method, Reply, Transport};
-use kiln_engine::machine::Command;
+use kiln_engine::Command;
 use kiln_resources::behaviour::OperationKind;
 use kiln_resources::op::{Answer, Context, Demand, OpPoll, RunningOperation};
 use kiln_resources::registry::Registry;

@@ -2,13 +2,10 @@
 
 use crate::bench::{context, milliseconds};
 use kiln_cloud::{NoCloud, Transport};
-use kiln_engine::blueprint::{Recipe, Source};
-use kiln_engine::config::Config;
-use kiln_engine::ids::{Ids, RecipeId, StackId};
-use kiln_engine::machine::{Command, NewStack, Settings};
-use kiln_engine::runtime::{Engine, EngineSettings as Pace, SystemIds};
-use kiln_engine::service::{Rules, Service};
-use kiln_engine::state::Status;
+use kiln_engine::{
+    Command, Config, Engine, EngineSettings as Pace, Ids, NewStack, Recipe, RecipeId, Rules,
+    Service, Settings, Source, StackId, Status, SystemIds,
+};
 use kiln_resources::constraints::offline;
 use kiln_store::SqlStore;
 use kiln_template::Sources;

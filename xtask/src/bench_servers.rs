@@ -7,8 +7,7 @@
 use crate::bench::milliseconds;
 use crate::bench_engine::Bench;
 use kiln_cloud::{Auth, Credential, OpenStack, Settings};
-use kiln_engine::machine;
-use kiln_engine::runtime::now;
+use kiln_engine::now;
 use kiln_sim::cloud::{Cloud, Options};
 use kiln_sim::identity::{Clock, Identity, Seed, project_id, router, user_id};
 use serde_json::{Value, json};
@@ -149,7 +148,7 @@ impl LocalCloud {
         let (project, user) = (project_id("demo").into(), user_id("demo").into());
         let credential = Credential { project, user, auth, is_inherited: false };
         bench.settings =
-            machine::Settings { credential: Some(Arc::new(credential)), ..Default::default() };
+            kiln_engine::Settings { credential: Some(Arc::new(credential)), ..Default::default() };
         self.ask("DELETE").await?;
         let (time, _) = bench.timed_create(&template(servers), &[]).await?;
         let calls = self.ask("GET").await?;

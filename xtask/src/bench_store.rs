@@ -3,12 +3,10 @@
 //! The file is created on the disk of the current directory, because a directory in memory would not measure
 //! durability.
 
-use kiln_engine::ids::{EngineId, EventId, RecipeId, ResourceId, StackId};
-use kiln_engine::state::{Action, State, Status};
 use kiln_engine::store::{
     Batch, EventQuery, EventRow, NewTree, RecipeRow, ResourceRow, StackRow, Store,
 };
-use kiln_engine::time::Time;
+use kiln_engine::{Action, EngineId, EventId, RecipeId, ResourceId, StackId, State, Status, Time};
 use kiln_store::SqlStore;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

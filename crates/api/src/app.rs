@@ -10,8 +10,7 @@ use crate::metrics::Metrics;
 use crate::policy::{Forbidden, Policy, Target};
 use crate::rate_limit::RateLimit;
 use crate::url_policy;
-use kiln_engine::error_type::ErrorType;
-use kiln_engine::service::Service;
+use kiln_engine::{ErrorType, Service};
 use kiln_resources::op::Domain;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -119,8 +118,8 @@ impl App {
 
     /// A new id.
     pub(crate) fn new_id(&self) -> Uuid {
-        use kiln_engine::ids::Ids;
-        kiln_engine::runtime::SystemIds::default().next()
+        use kiln_engine::Ids;
+        kiln_engine::SystemIds::default().next()
     }
 
     /// Fetches a template; the error says why not.

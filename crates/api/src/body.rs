@@ -5,7 +5,7 @@ use crate::response::JSON;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
 use axum::http::{HeaderMap, Request as HttpRequest};
-use kiln_engine::error_type::ErrorType;
+use kiln_engine::ErrorType;
 use kiln_template::Value;
 use kiln_template::json;
 use kiln_template::value::Members;

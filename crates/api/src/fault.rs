@@ -3,8 +3,7 @@
 use crate::response::{JSON, Response, framework};
 use axum::http::StatusCode;
 use axum::response::Response as HttpResponse;
-use kiln_engine::error_type::ErrorType;
-use kiln_engine::service::RequestError;
+use kiln_engine::{ErrorType, RequestError};
 use kiln_template::Value;
 
 /// Why a request fails.

@@ -6,8 +6,7 @@
 use crate::fault::Fault;
 use crate::request::Request;
 use axum::http::HeaderName;
-use kiln_engine::ids::StackId;
-use kiln_engine::service::ChangeTopic;
+use kiln_engine::{ChangeTopic, StackId};
 use kiln_template::Value;
 use kiln_template::print::{self, Keys};
 use parking_lot::Mutex as Lock;

@@ -3,9 +3,8 @@
 use crate::app::App;
 use crate::caller::{Caller, Scope};
 use kiln_cloud::{ActingFor, Credential, UserToken};
-use kiln_engine::error_type::ErrorType;
 use kiln_engine::loopback::Host;
-use kiln_engine::service::{RequestError, Requester, Service};
+use kiln_engine::{ErrorType, RequestError, Requester, Service};
 use std::sync::Arc;
 
 impl Host for App {

@@ -5,10 +5,8 @@ use crate::caller::Caller;
 use crate::fault::Fault;
 use crate::query::{Query, flag, percent};
 use kiln_cloud::CreatedBy;
-use kiln_engine::partial_tree::TreePart;
-use kiln_engine::service::{RequestError, Requester, Service};
 use kiln_engine::store::StackRow;
-use kiln_engine::view::{StackView, View};
+use kiln_engine::{RequestError, Requester, Service, StackView, TreePart, View};
 use kiln_template::Value;
 use kiln_template::value::Members;
 use std::sync::Arc;
@@ -193,6 +191,6 @@ pub(crate) fn link(rel: &str, href: impl Into<String>) -> Value {
 }
 
 /// A time as clients see it.
-pub(crate) fn moment(time: kiln_engine::time::Time) -> Value {
+pub(crate) fn moment(time: kiln_engine::Time) -> Value {
     time.to_string().into()
 }

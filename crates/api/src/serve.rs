@@ -15,8 +15,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request as HttpRequ
 use axum::response::{IntoResponse, Response as HttpResponse};
 use futures_util::FutureExt;
 use kiln_cloud::{REQUEST_ID_HEADER, is_request_id, new_request_id, with_request_id};
-use kiln_engine::error_type::ErrorType;
-use kiln_engine::request_id::RequestId;
+use kiln_engine::{ErrorType, RequestId};
 use kiln_template::Value;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;

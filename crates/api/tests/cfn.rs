@@ -6,7 +6,7 @@ use axum::http::Request as HttpRequest;
 use kiln_api::Options;
 use kiln_api::aws::{Action, Effect};
 use kiln_api::policy::defaults;
-use kiln_engine::service::Rules;
+use kiln_engine::Rules;
 use serde_json::Value as Json;
 use std::sync::Arc;
 
@@ -458,9 +458,9 @@ resources:
 #[tokio::test]
 async fn what_was_answered_is_not_answered_again() {
     let api = TestApi::new();
-    let now = kiln_engine::runtime::now();
+    let now = kiln_engine::now();
     let at = |minutes: i64| {
-        let time = kiln_engine::time::Time::from_micros(now.micros() + minutes * 60_000_000);
+        let time = kiln_engine::Time::from_micros(now.micros() + minutes * 60_000_000);
         format!("Timestamp={time}")
     };
     let delete = format!("Action=DeleteStack&StackName=none&{}", at(0));
@@ -486,8 +486,7 @@ async fn what_was_answered_is_not_answered_again() {
 #[tokio::test]
 async fn a_project_may_ask_so_often_and_what_was_not_answered_may_come_again() {
     let api = TestApi::new().asked_so_often(1);
-    let request =
-        format!("Action=DeleteStack&StackName=none&Timestamp={}", kiln_engine::runtime::now());
+    let request = format!("Action=DeleteStack&StackName=none&Timestamp={}", kiln_engine::now());
     let mut told = Vec::new();
     while told.last().is_none_or(|code| code != "Throttling") {
         told.push(fault(&api.cfn("demo", "Action=DeleteStack&StackName=none").await).1);

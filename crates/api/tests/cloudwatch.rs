@@ -357,7 +357,7 @@ async fn an_address_that_is_allowed_is_told_and_redirects_are_not_followed() {
         );
     }
     // The webhook that was redirected is kept, to be sent again.
-    use kiln_engine::objects::{ObjectKind, ObjectQuery};
+    use kiln_engine::{ObjectKind, ObjectQuery};
     let letters = ObjectQuery::new(ObjectKind::Webhook);
     let left = loop {
         let left = api.app.service.store().objects(&letters).await.expect("letters");
@@ -381,8 +381,7 @@ async fn an_address_that_is_allowed_is_told_and_redirects_are_not_followed() {
 
 #[tokio::test]
 async fn there_are_only_so_many_alarms() {
-    let api =
-        TestApi::with(kiln_engine::service::Rules { max_alarms: Some(1), ..Default::default() });
+    let api = TestApi::with(kiln_engine::Rules { max_alarms: Some(1), ..Default::default() });
     api.watched("PutMetricAlarm", &format!("AlarmName=a&{RULE}")).await;
     api.watched("PutMetricAlarm", &format!("AlarmName=a&{RULE}&Unit=Count")).await;
     let refused = api.refused("PutMetricAlarm", &format!("AlarmName=b&{RULE}")).await;
@@ -476,9 +475,9 @@ async fn packed_reports_are_taken_and_bombs_are_not() {
 
 /// A moment of the last hour, that a minute begins with, and so many seconds later.
 fn moment(later: u32) -> String {
-    let now = kiln_engine::runtime::now().seconds();
+    let now = kiln_engine::now().seconds();
     let start = (now - 1800) / 600 * 600;
-    let time = kiln_engine::time::Time::from_micros((start + i64::from(later)) * 1_000_000);
+    let time = kiln_engine::Time::from_micros((start + i64::from(later)) * 1_000_000);
     time.to_string()
 }
 

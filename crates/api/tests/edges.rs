@@ -5,7 +5,7 @@ use axum::body::Body;
 use axum::http::Request as HttpRequest;
 use axum::response::Response as HttpResponse;
 use kiln_api::Options;
-use kiln_engine::service::Rules;
+use kiln_engine::Rules;
 use serde_json::json;
 
 async fn request(api: &TestApi, headers: &[(&str, &str)], method: &str) -> HttpResponse {

@@ -1,7 +1,7 @@
 //! The faults that clients get.
 
 use crate::test_api::TestApi;
-use kiln_engine::service::Rules;
+use kiln_engine::Rules;
 use serde_json::{Value as Json, json};
 
 const NOTHING: &str = "heat_template_version: 2021-04-16";

@@ -4,7 +4,7 @@ use crate::test_api::TestApi;
 use async_trait::async_trait;
 use kiln_api::Options;
 use kiln_cloud::{Call, CallError, Credential, PendingDelegation, Reply, Transport, UserToken};
-use kiln_engine::service::Rules;
+use kiln_engine::Rules;
 use serde_json::json;
 use std::io::Write;
 use std::sync::{Arc, Mutex};

@@ -1,7 +1,7 @@
 //! Software configurations and deployments.
 
 use crate::test_api::TestApi;
-use kiln_engine::service::Rules;
+use kiln_engine::Rules;
 use serde_json::{Value as Json, json};
 
 async fn send(api: &TestApi, method: &str, path: &str, body: Json) -> (u16, Json) {

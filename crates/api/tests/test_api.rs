@@ -9,12 +9,9 @@ use kiln_api::caller::{Caller, Scope};
 use kiln_api::policy::Policy;
 use kiln_api::{App, Metrics, Options, RateLimit};
 use kiln_cloud::{NoCloud, Transport};
-use kiln_engine::config::Config;
 use kiln_engine::loopback::Loopback;
-use kiln_engine::memory::MemoryStore;
-use kiln_engine::runtime::{Engine, EngineSettings};
-use kiln_engine::service::{Rules, Service};
 use kiln_engine::store::Store;
+use kiln_engine::{Config, Engine, EngineSettings, MemoryStore, Rules, Service};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
@@ -255,7 +252,7 @@ impl TestApi {
     /// Waits until nothing is being done with a stack.
     pub(crate) async fn rest(&self, path: &str) {
         let id = path.rsplit('/').next().and_then(|id| uuid::Uuid::parse_str(id).ok());
-        let id = kiln_engine::ids::StackId(id.expect("an id"));
+        let id = kiln_engine::StackId(id.expect("an id"));
         self.engine.wait_until_idle(id, 0).await;
     }
 

@@ -1,6 +1,6 @@
 //! Notifications about stacks for operators, in the format of oslo.messaging.
 //!
-//! The engine hands over durable events ([`NotificationListener`](kiln_engine::notification::NotificationListener)). They wait in a bounded queue, and a
+//! The engine hands over durable events ([`NotificationListener`](kiln_engine::NotificationListener)). They wait in a bounded queue, and a
 //! background task sends them to a broker; the log is written at once. A slow or unreachable broker does not delay stacks:
 //! when the queue is full, the oldest notifications are dropped and counted.
 //!

@@ -1,9 +1,7 @@
 //! A notification in its wire format: the message, its envelope, and the request context.
 
 use crate::{BusConfig, Level};
-use kiln_engine::notification::{Notification, Scaling};
-use kiln_engine::state::Status;
-use kiln_engine::time::Time;
+use kiln_engine::{Notification, Scaling, Status, Time};
 use serde_json::{Map, Value as Json, json};
 use uuid::Uuid;
 
@@ -177,8 +175,7 @@ fn format_time(time: Time) -> String {
 mod tests {
     use super::*;
     use kiln_cloud::CreatedBy;
-    use kiln_engine::ids::StackId;
-    use kiln_engine::state::{Action, State};
+    use kiln_engine::{Action, StackId, State};
     use std::sync::Arc;
 
     pub(crate) fn notice() -> Notification {

@@ -1,6 +1,6 @@
 //! The bounded queue of notifications; when it is full, the oldest are dropped.
 
-use kiln_engine::notification::Notification;
+use kiln_engine::Notification;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
 use tokio::sync::Notify;
@@ -102,9 +102,7 @@ impl Queue {
 #[allow(clippy::disallowed_methods, reason = "a test ends with its runtime, and so do its tasks")]
 pub(crate) mod tests {
     use super::*;
-    use kiln_engine::ids::StackId;
-    use kiln_engine::state::{Action, State, Status};
-    use kiln_engine::time::Time;
+    use kiln_engine::{Action, StackId, State, Status, Time};
     use std::sync::Arc;
 
     pub(crate) fn notice(name: &str) -> QueuedNotification {

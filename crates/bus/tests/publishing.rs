@@ -7,11 +7,7 @@ use amqprs::channel::{
 };
 use amqprs::connection::{Connection, OpenConnectionArguments};
 use kiln_bus::{Address, Bus, BusConfig, Driver, Tls};
-use kiln_engine::ids::StackId;
-use kiln_engine::metrics::Counters;
-use kiln_engine::notification::Notification;
-use kiln_engine::state::{Action, State, Status};
-use kiln_engine::time::Time;
+use kiln_engine::{Action, Counters, Notification, StackId, State, Status, Time};
 use serde_json::Value as Json;
 use std::path::Path;
 use std::sync::Arc;

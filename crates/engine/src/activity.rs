@@ -10,19 +10,19 @@ use std::sync::Arc;
 
 /// An operation on a resource, as logs name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OperationInfo {
+pub(crate) struct OperationInfo {
     /// The number of the operation in its tree.
-    pub op: OpId,
+    pub(crate) op: OpId,
     /// The stack that the resource is in.
-    pub stack: StackId,
+    pub(crate) stack: StackId,
     /// The name of the resource.
-    pub resource: Arc<str>,
+    pub(crate) resource: Arc<str>,
     /// The type of the resource.
-    pub type_name: Arc<str>,
+    pub(crate) type_name: Arc<str>,
     /// What is done, such as `create`.
-    pub operation: &'static str,
+    pub(crate) operation: &'static str,
     /// The request that asked for it, if that is known.
-    pub request: Option<RequestId>,
+    pub(crate) request: Option<RequestId>,
 }
 
 /// Something that the owner of a tree did.

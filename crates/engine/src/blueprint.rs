@@ -67,33 +67,33 @@ pub enum Source {
 
 /// What comes of a recipe.
 #[derive(Debug)]
-pub struct Blueprint {
+pub(crate) struct Blueprint {
     /// The template bound to its parameters.
-    pub definition: Definition,
+    pub(crate) definition: Definition,
     /// What resource types mean in it.
-    pub registry: Registry,
+    pub(crate) registry: Registry,
     /// What the types of the resources are, by their places in the template.
-    pub types: Vec<ResolvedType>,
+    pub(crate) types: Vec<ResolvedType>,
     /// What the whole tree shares.
-    pub shared: Arc<SharedParts>,
+    pub(crate) shared: Arc<SharedParts>,
 }
 
 /// What the stacks of a tree share.
 #[derive(Debug, Default, PartialEq)]
-pub struct SharedParts {
+pub(crate) struct SharedParts {
     /// The files.
-    pub files: Arc<Files>,
+    pub(crate) files: Arc<Files>,
     /// Defaults for the parameters of any template.
-    pub defaults: SuppliedValues,
+    pub(crate) defaults: SuppliedValues,
     /// What the user says about resource types.
-    pub registry: Statements,
+    pub(crate) registry: Statements,
     /// The types that may not be used.
-    pub forbidden: Arc<BTreeSet<Arc<str>>>,
+    pub(crate) forbidden: Arc<BTreeSet<Arc<str>>>,
 }
 
 /// What a resource's type is.
 #[derive(Clone, Debug)]
-pub enum ResolvedType {
+pub(crate) enum ResolvedType {
     /// A built-in type.
     Builtin(&'static ResourceType),
     /// A template.
@@ -104,24 +104,22 @@ pub enum ResolvedType {
 
 /// A template that stands for a type.
 #[derive(Debug)]
-pub struct TemplateType {
+pub(crate) struct TemplateType {
     /// What its resources are recorded as: the type as written, marked if a built-in one has that name.
-    pub label: Arc<str>,
+    pub(crate) label: Arc<str>,
     /// The name of its file.
-    pub url: Arc<str>,
+    pub(crate) url: Arc<str>,
     /// Its text.
-    pub text: Arc<str>,
+    pub(crate) text: Arc<str>,
     /// The entry of the registry that led to it.
-    pub entry: EntryPath,
-    /// The template.
-    pub template: Arc<Template>,
+    pub(crate) entry: EntryPath,
     /// Its parameters and outputs as properties and attributes.
-    pub interface: TypeSchema,
+    pub(crate) interface: TypeSchema,
 }
 
 impl ResolvedType {
     /// The schema of the type; nothing if it cannot be found.
-    pub fn schema(&self) -> Option<&TypeSchema> {
+    pub(crate) fn schema(&self) -> Option<&TypeSchema> {
         match self {
             ResolvedType::Builtin(resource_type) => Some(&resource_type.schema),
             ResolvedType::Template(resource_type) => Some(&resource_type.interface),
@@ -130,7 +128,7 @@ impl ResolvedType {
     }
 
     /// The built-in type.
-    pub fn builtin(&self) -> Option<&'static ResourceType> {
+    pub(crate) fn builtin(&self) -> Option<&'static ResourceType> {
         match self {
             ResolvedType::Builtin(resource_type) => Some(resource_type),
             _ => None,
@@ -139,7 +137,7 @@ impl ResolvedType {
 
     /// The definition of a resource of it without functions. Those in properties that the type has no
     /// use for are not carried out.
-    pub fn resolve_definition(
+    pub(crate) fn resolve_definition(
         &self,
         scope: &Scope<'_>,
         resource: &Resource,
@@ -151,7 +149,7 @@ impl ResolvedType {
     }
 
     /// Whether a resource of it holds a nested stack.
-    pub fn is_nested(&self) -> bool {
+    pub(crate) fn is_nested(&self) -> bool {
         match self {
             ResolvedType::Builtin(resource_type) => resource_type.behaviour.stages.is_some(),
             ResolvedType::Template(_) => true,
@@ -162,7 +160,7 @@ impl ResolvedType {
 
 /// Templates of files that were read already.
 #[derive(Default)]
-pub struct Templates {
+pub(crate) struct Templates {
     read: IndexMap<Arc<str>, (Arc<str>, Arc<Template>)>,
 }
 
@@ -304,7 +302,7 @@ fn first_error(problems: Vec<Diagnostic>) -> String {
 }
 
 /// A stack as its template knows it.
-pub struct Identity<'a> {
+pub(crate) struct Identity<'a> {
     /// Its name.
     pub name: &'a Arc<str>,
     /// Its id; nothing if it is not there.
@@ -326,7 +324,7 @@ impl Identity<'_> {
 
 impl Blueprint {
     /// The blueprint of a root stack; `former` is the one that it takes the place of.
-    pub fn of_root(
+    pub(crate) fn of_root(
         config: &Config,
         templates: &mut Templates,
         recipe: &Recipe,
@@ -367,7 +365,7 @@ impl Blueprint {
     }
 
     /// The blueprint of a stack nested in a resource of another; problems with its parameters are told.
-    pub fn of_child(
+    pub(crate) fn of_child(
         &self,
         config: &Config,
         templates: &mut Templates,
@@ -495,8 +493,7 @@ fn resolve_type(
                         true => format!("{resource_type} (a template)").into(),
                         false => resource_type.clone(),
                     };
-                    let resource_type =
-                        TemplateType { label, url, text, entry, template, interface };
+                    let resource_type = TemplateType { label, url, text, entry, interface };
                     ResolvedType::Template(Arc::new(resource_type))
                 }
                 Err(message) => ResolvedType::Unknown(message.into()),

@@ -88,7 +88,7 @@ impl Default for Config {
 
 impl Config {
     /// Whether a region is the one that the service is in. If that is not known, any is.
-    pub fn is_own_region(&self, region: &str) -> bool {
+    pub(crate) fn is_own_region(&self, region: &str) -> bool {
         self.region.as_deref().is_none_or(|own| own == region)
     }
 }

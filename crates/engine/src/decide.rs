@@ -9,7 +9,7 @@ use crate::tree::Resource;
 use kiln_resources::behaviour::DefinitionChange;
 use kiln_resources::constraints::offline;
 use kiln_resources::guard::guarded;
-use kiln_resources::op;
+use kiln_resources::op::{self, FailureClass};
 use kiln_template::environment;
 use kiln_template::path::Path;
 use kiln_template::resolved::{ResolvedDefinition, convert_properties};
@@ -32,7 +32,7 @@ pub(crate) enum Decision {
         is_announced: bool,
     },
     /// It cannot get this definition: the class of the error, and the message.
-    Reject(&'static str, String),
+    Reject(FailureClass, String),
     /// The environment forbids the update or the replacement.
     Restricted(environment::Action),
 }
@@ -77,7 +77,7 @@ fn decide_freely(case: &Case<'_>) -> Decision {
             "Update to property external_id of {} ({}) is not supported.",
             resource.name, resource.type_name
         );
-        return Decision::Reject("NotSupported", message);
+        return Decision::Reject(FailureClass::NotSupported, message);
     }
     if after.external_id.is_some() {
         return Decision::Keep;
@@ -106,7 +106,7 @@ fn decide_freely(case: &Case<'_>) -> Decision {
         match is_replaced {
             Ok(true) => return Decision::Replace { is_announced: true },
             Ok(false) => {}
-            Err(failure) => return Decision::Reject("InternalError", failure.message),
+            Err(failure) => return Decision::Reject(FailureClass::InternalError, failure.message),
         }
         return if is_failed { Decision::MarkComplete } else { Decision::Keep };
     }
@@ -150,12 +150,12 @@ fn decide_change(case: &Case<'_>) -> Decision {
             case.resource.name,
             case.resource.type_name
         );
-        return Decision::Reject("NotSupported", message);
+        return Decision::Reject(FailureClass::NotSupported, message);
     }
     match is_replaced(case, &converted) {
         Ok(true) => return Decision::Replace { is_announced: true },
         Ok(false) => {}
-        Err(failure) => return Decision::Reject("InternalError", failure.message),
+        Err(failure) => return Decision::Reject(FailureClass::InternalError, failure.message),
     }
     let mut fixed = properties.filter(|property| !property.update_allowed);
     if fixed.next().is_some() && !schema.any_property {

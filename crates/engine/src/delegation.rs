@@ -27,7 +27,7 @@ impl Tree {
     }
 
     /// What has to be given back now.
-    pub fn to_revoke(&self) -> Vec<Arc<Credential>> {
+    pub(crate) fn to_revoke(&self) -> Vec<Arc<Credential>> {
         if self.has_work() {
             return Vec::new();
         }

@@ -1,17 +1,16 @@
 //! What went wrong, with its place in the tree.
 
-use kiln_resources::op;
+use kiln_resources::op::{self, FailureClass};
 use std::fmt;
-use std::sync::Arc;
 
 /// Longer texts are cut: a service may answer with anything.
 const MAX_MESSAGE: usize = 32 << 10;
 
 /// What went wrong with a resource, as users are told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub(crate) struct Failure {
     /// The class of the error, such as `ResourceInError`.
-    pub class: Arc<str>,
+    pub class: FailureClass,
     /// Where: `resources.web.resources.server`.
     pub path: String,
     /// What happened.
@@ -20,26 +19,26 @@ pub struct Failure {
 
 impl Failure {
     /// A failure of a resource.
-    pub fn new(class: impl Into<Arc<str>>, resource: &str, message: impl Into<String>) -> Failure {
+    pub(crate) fn new(class: FailureClass, resource: &str, message: impl Into<String>) -> Failure {
         let mut message = message.into();
         cut(&mut message, MAX_MESSAGE);
-        Failure { class: class.into(), path: format!("resources{}", element(resource)), message }
+        Failure { class, path: format!("resources{}", element(resource)), message }
     }
 
     /// What an operation on a resource failed with.
-    pub fn of(resource: &str, failure: op::Failure) -> Failure {
+    pub(crate) fn of(resource: &str, failure: op::Failure) -> Failure {
         Failure::new(failure.class, resource, failure.message)
     }
 
     /// The same, seen from the stack that holds the failed resource's stack.
-    pub fn inside(mut self, parent_resource: &str) -> Failure {
+    pub(crate) fn inside(mut self, parent_resource: &str) -> Failure {
         self.path = format!("resources{}.{}", element(parent_resource), self.path);
         self
     }
 }
 
 /// A failure with no longer a message than is kept.
-pub fn bounded(mut failure: op::Failure) -> op::Failure {
+pub(crate) fn bounded(mut failure: op::Failure) -> op::Failure {
     cut(&mut failure.message, MAX_MESSAGE);
     failure
 }
@@ -59,7 +58,7 @@ impl fmt::Display for Failure {
 }
 
 /// Cuts a text to so many bytes, at a character.
-pub fn cut(text: &mut String, bytes: usize) {
+pub(crate) fn cut(text: &mut String, bytes: usize) {
     if text.len() > bytes {
         let end = (0..=bytes).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         text.truncate(end);
@@ -67,7 +66,7 @@ pub fn cut(text: &mut String, bytes: usize) {
 }
 
 /// The first characters of a text.
-pub fn first_characters(text: &str, count: usize) -> &str {
+pub(crate) fn first_characters(text: &str, count: usize) -> &str {
     text.char_indices().nth(count).map_or(text, |(end, _)| &text[..end])
 }
 
@@ -77,14 +76,15 @@ mod tests {
 
     #[test]
     fn a_failure_grows_its_path_on_the_way_up() {
-        let failure = Failure::new("ValueError", "server", "no luck").inside("0").inside("group");
+        let failure =
+            Failure::new(FailureClass::ValueError, "server", "no luck").inside("0").inside("group");
         let expected = "ValueError: resources.group.resources[0].resources.server: no luck";
         assert_eq!(failure.to_string(), expected);
     }
 
     #[test]
     fn long_texts_are_cut_between_characters() {
-        let failure = Failure::new("E", "r", "ä".repeat(10 << 20));
+        let failure = Failure::new(FailureClass::Error, "r", "ä".repeat(10 << 20));
         assert!(failure.message.len() <= MAX_MESSAGE);
         assert_eq!(first_characters("äöü", 2), "äö");
         assert_eq!(first_characters("ä", 2), "ä");

@@ -87,7 +87,7 @@ impl ResourceId {
 }
 
 /// Shortens a name: its first two characters, a hyphen, and as much of its end as there is room for.
-pub fn shorten(name: &str, limit: usize) -> String {
+pub(crate) fn shorten(name: &str, limit: usize) -> String {
     let length = name.chars().count();
     if length <= limit {
         return name.to_owned();

@@ -3,44 +3,83 @@
 //! A template becomes a graph. A machine, which is a pure function of state and input, compares each node of the graph
 //! with the record and decides what is done: new state and effects come out. The driver carries the effects out, and
 //! only after the machine's records of them are durable.
+//!
+//! The modules are private, except for four whose names say what their items belong to: [`alarms`], [`loopback`],
+//! [`preview`] and [`store`]. Everything else that other crates use is named here.
 #![forbid(unsafe_code)]
-
-/// Stores rows in the form of the version before, as a database has them after an upgrade.
-#[cfg(feature = "simulation")]
-pub use record::v0::downgrade;
 
 mod activity;
 pub mod alarms;
-pub mod blueprint;
-pub mod config;
+mod blueprint;
+mod config;
 mod decide;
 mod delegation;
 mod drift;
-pub mod error_type;
+mod error_type;
 mod event_sinks;
-pub mod export;
-pub mod failure;
-pub mod ids;
+mod export;
+mod failure;
+mod ids;
 mod load_balancing;
 pub mod loopback;
-pub mod machine;
-pub mod memory;
-pub mod metrics;
-pub mod notification;
-pub mod objects;
-pub mod owner;
-pub mod partial_tree;
+mod machine;
+mod memory;
+mod metrics;
+mod notification;
+mod objects;
+mod owner;
+mod partial_tree;
 pub mod preview;
 mod record;
-pub mod request_id;
+mod request_id;
 mod resolver;
-pub mod runtime;
-pub mod service;
+mod runtime;
+mod service;
 mod signal_check;
-pub mod snapshot;
-pub mod state;
+mod snapshot;
+mod state;
 pub mod store;
-pub mod template_cache;
-pub mod time;
-pub mod tree;
-pub mod view;
+mod template_cache;
+mod time;
+mod tree;
+mod view;
+
+// The words of all others: ids, times and states.
+pub use ids::{CommandId, EngineId, EventId, Ids, RecipeId, ResourceId, SnapshotId, StackId};
+pub use state::{Action, State, Status};
+pub use time::Time;
+
+// What a store needs besides `store` and `alarms`: the objects beside the trees, and the order of a batch's stacks.
+pub use memory::parents_first;
+pub use objects::{ObjectKind, ObjectQuery, ObjectRow, Objects};
+
+// What an API needs: the service with its requests and errors, and views of what is stored.
+pub use error_type::{AwsCode, ErrorType};
+pub use partial_tree::TreePart;
+pub use request_id::RequestId;
+pub use service::{
+    ChangeSubscription, ChangeTopic, EngineView, MetricDatum, MetricQuery, MetricSample, Page,
+    Patch, PostFilter, REPORT_INTERVAL, RequestError, Requester, Rules, Service, SoftwareObject,
+    StackAlarm, StackPreview, StackRequest, TemplateSource,
+};
+pub use snapshot::read_snapshot;
+pub use view::{OutputView, ResourceView, StackView, View};
+
+// What the binary needs to run an engine, and what a receiver of notifications needs.
+pub use config::Config;
+pub use metrics::{Counters, Label, Metrics};
+pub use notification::{Notification, NotificationListener, Scaling};
+pub use runtime::{Engine, EngineSettings, SystemIds, TreeStatus, now};
+pub use template_cache::TemplateCache;
+
+// What a stack is created of, and the commands to it, for programs that call the engine without the service.
+pub use blueprint::{Recipe, Source};
+pub use machine::{Command, NewStack, Settings};
+
+// What tests need: a store in memory, and the parts of an engine that a simulation drives itself.
+pub use machine::{Bug, Input, Machine, Reached, Transition};
+pub use memory::MemoryStore;
+pub use owner::{Order, Owner};
+#[cfg(feature = "simulation")]
+pub use record::v0::downgrade;
+pub use tree::{Env, OpId, Tree};

@@ -19,45 +19,45 @@ pub type Counters = Family<Label, Counter>;
 #[derive(Clone, Debug)]
 pub struct Metrics {
     /// Trees that this engine owns and drives.
-    pub trees_owned: Gauge,
+    pub(crate) trees_owned: Gauge,
     /// Trees that could not be loaded.
-    pub trees_unreadable: Counter,
+    pub(crate) trees_unreadable: Counter,
     /// Leases that this engine holds, as the store told at the last renewal.
-    pub leases_held: Gauge,
+    pub(crate) leases_held: Gauge,
     /// Trees that were given up because their lease was lost.
-    pub leases_lost: Counter,
+    pub(crate) leases_lost: Counter,
     /// Operations on resources that are under way.
-    pub operations_running: Gauge,
+    pub(crate) operations_running: Gauge,
     /// Operations that were started, by `operation`.
-    pub operations_started: Counters,
+    pub(crate) operations_started: Counters,
     /// Operations that failed, by `operation`.
-    pub operations_failed: Counters,
+    pub(crate) operations_failed: Counters,
     /// Operations that are tried again after a failure, by `operation`.
-    pub operations_retried: Counters,
+    pub(crate) operations_retried: Counters,
     /// States that cannot occur and that were met nevertheless: each failed one stack, and should be reported.
     pub bugs: Counter,
     /// Calls whose reply was lost: it is not known whether they took effect.
-    pub doubts_opened: Counter,
+    pub(crate) doubts_opened: Counter,
     /// Resources of the trees in memory of which it is not certain whether an object exists.
-    pub doubts_open: Gauge,
+    pub(crate) doubts_open: Gauge,
     /// Batches of trees that went into one commit.
-    pub commit_batches: Histogram,
+    pub(crate) commit_batches: Histogram,
     /// Seconds that a commit took.
-    pub commit_seconds: Histogram,
+    pub(crate) commit_seconds: Histogram,
     /// Commits that the store refused, and that were tried again.
-    pub commits_failed: Counter,
+    pub(crate) commits_failed: Counter,
     /// Commands that could not be decoded.
-    pub commands_unreadable: Counter,
+    pub(crate) commands_unreadable: Counter,
     /// Trusts and application credentials that have yet to be revoked.
-    pub delegations_to_revoke: Gauge,
+    pub(crate) delegations_to_revoke: Gauge,
     /// Webhooks of alarms that wait for their delivery.
-    pub webhooks_waiting: Gauge,
+    pub(crate) webhooks_waiting: Gauge,
     /// Deliveries of webhooks, by `outcome`: `sent`, `retried` or `failed`.
     pub webhooks: Counters,
     /// Notifications about stacks, by `outcome`: `sent` or `dropped`. The listener counts them.
     pub notifications: Counters,
     /// Calls that send events to users' queues, by `outcome`: `sent`, `failed` or `dropped`.
-    pub event_sink_calls: Counters,
+    pub(crate) event_sink_calls: Counters,
     /// Streams of events that clients of the API are reading.
     pub event_streams: Gauge,
 }

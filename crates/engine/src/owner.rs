@@ -46,7 +46,7 @@ pub struct Order {
     /// In whose name.
     pub by: Arc<Credential>,
     /// The operation, as logs name it.
-    pub info: Arc<OperationInfo>,
+    pub(crate) info: Arc<OperationInfo>,
 }
 
 /// A running operation.
@@ -157,7 +157,13 @@ impl Owner {
     }
 
     /// Takes a command out of the queue that cannot be carried out, with an event that says why.
-    pub fn refuse_command(&mut self, id: CommandId, why: &str, now: Time, ids: &mut dyn Ids) {
+    pub(crate) fn refuse_command(
+        &mut self,
+        id: CommandId,
+        why: &str,
+        now: Time,
+        ids: &mut dyn Ids,
+    ) {
         self.machine.tree.refuse_command(&mut Env { now, ids }, id, why);
     }
 
@@ -224,13 +230,13 @@ impl Owner {
     }
 
     /// The trusts and application credentials that have to be revoked now.
-    pub fn to_revoke(&self) -> Vec<Arc<Credential>> {
+    pub(crate) fn to_revoke(&self) -> Vec<Arc<Credential>> {
         self.machine.tree.to_revoke()
     }
 
     /// The name of the project of the tree's users, once, when all of it is deleted: it goes before that is
     /// written down, so that whoever takes over after a crash does it again.
-    pub fn take_users(&mut self) -> Option<String> {
+    pub(crate) fn take_users(&mut self) -> Option<String> {
         let is_gone = self.machine.tree.root_state().0.is(Action::Delete, Status::Complete);
         self.machine.tree.users.take_if(|_| is_gone)?;
         Some(users_project_name(&self.machine.tree.project, self.machine.tree.root.0))
@@ -242,7 +248,7 @@ impl Owner {
     }
 
     /// Whether a trust or an application credential has yet to be revoked.
-    pub fn has_revocations(&self) -> bool {
+    pub(crate) fn has_revocations(&self) -> bool {
         self.machine.tree.has_revocations()
     }
 
@@ -257,7 +263,7 @@ impl Owner {
     }
 
     /// Whether an action or an operation is in progress.
-    pub fn is_busy(&self) -> bool {
+    pub(crate) fn is_busy(&self) -> bool {
         self.machine.tree.has_work()
     }
 

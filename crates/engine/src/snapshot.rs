@@ -24,8 +24,8 @@ pub(crate) struct Snapshot {
     pub(crate) text: Option<Arc<str>>,
 }
 
-/// The stack that a snapshot tells of, as a document: what [`Tree::export`] gave at that moment.
-pub fn data(row: &SnapshotRow) -> Result<Value, StoreError> {
+/// Reads the document of a snapshot: what [`Tree::export`] returned when it was made.
+pub fn read_snapshot(row: &SnapshotRow) -> Result<Value, StoreError> {
     Ok(Value::Map(SnapshotBody::read(&row.body, row.id)?.data.0))
 }
 

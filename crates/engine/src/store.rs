@@ -403,7 +403,7 @@ pub struct SnapshotRow {
     pub reason: Arc<str>,
     /// When it was asked for.
     pub created: Time,
-    /// The rest: [`crate::snapshot::data`] tells what is in it.
+    /// The rest: [`crate::snapshot::read_snapshot`] tells what is in it.
     pub body: Vec<u8>,
 }
 

@@ -155,7 +155,7 @@ impl View {
     }
 
     /// The tree itself, for previews.
-    pub fn into_tree(self) -> Tree {
+    pub(crate) fn into_tree(self) -> Tree {
         self.tree
     }
 }
@@ -263,7 +263,7 @@ impl<'v> StackView<'v> {
     }
 
     /// The text of its template; `None` if a resource type made the template.
-    pub fn template_text(&self) -> Option<Arc<str>> {
+    pub(crate) fn template_text(&self) -> Option<Arc<str>> {
         match &self.tree.stack(self.key).recipe.template {
             Source::Text(text) | Source::File(_, text) => Some(text.clone()),
             Source::Made(_) | Source::Nothing => None,
@@ -533,7 +533,7 @@ impl<'v> StackView<'v> {
     }
 
     /// The resource of a name or with an id of its service; an error if several have the id.
-    pub fn resource_by_any_id(&self, id: &str) -> Result<Option<ResourceView>, Ambiguous> {
+    pub(crate) fn resource_by_any_id(&self, id: &str) -> Result<Option<ResourceView>, Ambiguous> {
         let mut resources = self.resources();
         if let Some(at) = resources.iter().position(|it| &*it.name == id) {
             return Ok(Some(resources.swap_remove(at)));
@@ -558,7 +558,7 @@ impl<'v> StackView<'v> {
     }
 
     /// Whether something is being done with a resource.
-    pub fn is_busy(&self, resource: &ResourceView) -> bool {
+    pub(crate) fn is_busy(&self, resource: &ResourceView) -> bool {
         resource.slot.is_some_and(|slot| self.tree.resource(slot).op.is_some())
     }
 
@@ -595,7 +595,7 @@ fn required_by(
 
 /// Several resources have the same id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ambiguous;
+pub(crate) struct Ambiguous;
 
 fn written_type(
     resource: &Resource,

@@ -6,16 +6,12 @@ use kiln_cloud::{Call, CallError, CreatedBy, Credential, Method, Reply, Transpor
 use kiln_engine::alarms::{
     Alarm, AlarmChange, AlarmRow, AlarmState, Alarms, HistoryQuery, Series, Totals, Verdict,
 };
-use kiln_engine::blueprint::{Recipe, Source};
-use kiln_engine::config::Config;
-use kiln_engine::ids::{Ids, RecipeId, StackId};
-use kiln_engine::machine::{Command, NewStack, Settings};
-use kiln_engine::memory::MemoryStore;
-use kiln_engine::runtime::{Engine, EngineSettings as Pace, SystemIds, now};
-use kiln_engine::service::{MetricDatum, RequestError, Requester, Rules, Service, StackAlarm};
-use kiln_engine::state::{Action, State, Status};
 use kiln_engine::store::{EventQuery, StackRow, Store};
-use kiln_engine::time::Time;
+use kiln_engine::{
+    Action, Command, Config, Engine, EngineSettings as Pace, Ids, MemoryStore, MetricDatum,
+    NewStack, Recipe, RecipeId, RequestError, Requester, Rules, Service, Settings, Source,
+    StackAlarm, StackId, State, Status, SystemIds, Time, now,
+};
 use kiln_template::Value;
 use kiln_template::value::Members;
 use std::sync::Arc;
@@ -481,8 +477,7 @@ async fn somebody_can_say_what_an_alarm_finds() {
 
 /// The metadata of the group.
 async fn flag(site: &Site, root: StackId) -> String {
-    let view =
-        kiln_engine::view::View::open(&*site.store, &site.config, root).await.unwrap().unwrap();
+    let view = kiln_engine::View::open(&*site.store, &site.config, root).await.unwrap().unwrap();
     let stack = view.stack(root).unwrap();
     let group = stack.resource("group").unwrap();
     kiln_template::print::plain(&stack.metadata(&group))

@@ -1,10 +1,7 @@
 //! Groups whose members are balanced: what the balancer is told, whatever becomes of them.
 
 use crate::simulation::world::{World, now, recipe};
-use kiln_engine::blueprint::Recipe;
-use kiln_engine::machine::{Command, Settings};
-use kiln_engine::state::{Action, Status};
-use kiln_engine::view::View;
+use kiln_engine::{Action, Command, Recipe, Settings, Status, View};
 use kiln_template::Sources;
 use kiln_template::environment::Environment;
 use kiln_template::limits::Limits;

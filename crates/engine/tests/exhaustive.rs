@@ -4,11 +4,10 @@ use crate::simulation::check::{books, flaws, outcome};
 use crate::simulation::cloud::Thing;
 use crate::simulation::script::{Plan, wish};
 use crate::simulation::world::{World, now, recipe};
-use kiln_engine::ids::{Ids, SnapshotId, StackId};
-use kiln_engine::machine::{Command, Input, Reached, Settings};
-use kiln_engine::state::{Action, Status};
 use kiln_engine::store::Store;
-use kiln_engine::tree::OpId;
+use kiln_engine::{
+    Action, Command, Ids, Input, OpId, Reached, Settings, SnapshotId, StackId, Status,
+};
 use kiln_template::value::Value;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

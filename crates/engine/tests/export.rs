@@ -3,7 +3,7 @@
 use crate::simulation::check::events_of;
 use crate::simulation::script::{Kind, Plan, Planned, wish};
 use crate::simulation::world::World;
-use kiln_engine::machine::{Command, Settings};
+use kiln_engine::{Command, Settings};
 use kiln_template::value::Value;
 
 /// Creates a stack with a resource and a nested stack; returns its plan and its export.

@@ -3,7 +3,7 @@
 use crate::lifecycle_rules::{PAIR, created, recipe_with, send, things, updated, waiting};
 use crate::simulation::check::{events_of, flaws, outcome};
 use crate::simulation::world::World;
-use kiln_engine::machine::{Command, Settings};
+use kiln_engine::{Command, Settings};
 use kiln_template::value::Value;
 
 fn hooks(resource: &str, hooks: &str) -> String {

@@ -3,7 +3,7 @@
 use crate::simulation::check::{differs, events_of, flaws};
 use crate::simulation::script::{Kind, Plan, Planned, Wanted, wish};
 use crate::simulation::world::World;
-use kiln_engine::machine::{Command, Settings};
+use kiln_engine::{Command, Settings};
 use std::time::Duration;
 
 fn planned(name: &str, value: &str, size: u64, needs: &[&str]) -> Planned {

@@ -3,10 +3,7 @@
 use crate::simulation::check::{books, events_of, flaws, outcome};
 use crate::simulation::cloud::Thing;
 use crate::simulation::world::{World, now, recipe};
-use kiln_engine::blueprint::Recipe;
-use kiln_engine::machine::{Command, Settings};
-use kiln_engine::state::Action;
-use kiln_engine::view::View;
+use kiln_engine::{Action, Command, Recipe, Settings, View};
 use kiln_template::Sources;
 use kiln_template::environment::Environment;
 use kiln_template::limits::Limits;

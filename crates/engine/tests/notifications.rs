@@ -4,15 +4,11 @@ use kiln_cloud::{
     Auth, Call, CallError, CreatedBy, Credential, Reply, Service as CloudService, Transport,
     UserToken,
 };
-use kiln_engine::config::Config;
-use kiln_engine::ids::StackId;
-use kiln_engine::machine::Command;
-use kiln_engine::memory::MemoryStore;
-use kiln_engine::notification::{Notification, NotificationListener};
-use kiln_engine::runtime::{Engine, EngineSettings as Pace};
-use kiln_engine::service::{Requester, Rules, Service, StackRequest, TemplateSource};
-use kiln_engine::state::Status;
 use kiln_engine::store::{EventQuery, Store};
+use kiln_engine::{
+    Command, Config, Engine, EngineSettings as Pace, MemoryStore, Notification,
+    NotificationListener, Requester, Rules, Service, StackId, StackRequest, Status, TemplateSource,
+};
 use kiln_template::Value;
 use kiln_template::environment::Environment;
 use serde_json::{Value as Json, json};

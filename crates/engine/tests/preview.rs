@@ -2,7 +2,7 @@
 
 use crate::simulation::script::{CHILD, Kind, Plan, Planned, wish};
 use crate::simulation::world::{World, recipe};
-use kiln_engine::machine::Settings;
+use kiln_engine::Settings;
 use kiln_engine::preview::{Fate, Forecast, NewRoot, create};
 use kiln_template::value::{Members, Value};
 

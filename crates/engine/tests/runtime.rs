@@ -4,16 +4,11 @@ use crate::simulation::cloud::Cloud;
 use crate::simulation::script::{Kind, Plan, Planned, wish};
 use crate::simulation::world::{Rng, config, recipe};
 use kiln_cloud::{Auth, Call, CallError, Credential, Reply, Transport};
-use kiln_engine::config::Config;
-use kiln_engine::ids::{CommandId, EngineId, Ids, StackId};
-use kiln_engine::machine::{Command, NewStack, Settings};
-use kiln_engine::memory::MemoryStore;
-use kiln_engine::partial_tree::TreePart;
-use kiln_engine::runtime::{Engine, EngineSettings as Pace, now};
-use kiln_engine::state::{Action, Status};
 use kiln_engine::store::{Batch, CommandRow, EventQuery, Lease, ResourceRow, StackQuery, Store};
-use kiln_engine::time::Time;
-use kiln_engine::view::View;
+use kiln_engine::{
+    Action, Command, CommandId, Config, Engine, EngineId, EngineSettings as Pace, Ids, MemoryStore,
+    NewStack, Settings, StackId, Status, Time, TreePart, View, now,
+};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

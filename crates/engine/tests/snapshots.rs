@@ -3,10 +3,8 @@
 use crate::simulation::check::{books, events_of, flaws, outcome};
 use crate::simulation::script::{CHILD, Plan, wish};
 use crate::simulation::world::{World, now, recipe};
-use kiln_engine::ids::{Ids, SnapshotId};
-use kiln_engine::machine::{Command, Settings};
-use kiln_engine::snapshot::data;
 use kiln_engine::store::{SnapshotRow, Store};
+use kiln_engine::{Command, Ids, Settings, SnapshotId, read_snapshot};
 use kiln_template::value::Value;
 use std::time::Duration;
 
@@ -78,7 +76,7 @@ fn a_snapshot_goes_over_every_resource_and_keeps_the_stack_as_a_document() {
     let row = snapshot(&world, id).unwrap();
     assert_eq!(told_of(&row), "CREATE_COMPLETE Stack SNAPSHOT completed successfully");
     assert_eq!((row.name.as_deref(), row.stack, &*row.project), (Some("before"), world.root, "p"));
-    let data = data(&row).unwrap();
+    let data = read_snapshot(&row).unwrap();
     assert_eq!(part(&data, &["action"]) + &part(&data, &["status"]), "CREATECOMPLETE");
     assert_eq!(part(&data, &["template", "resources", "a", "type"]), "Test::Thing");
     let copy = part(&data, &["resources", "a", "resource_data", "copy"]);
@@ -160,7 +158,7 @@ fn a_template_that_no_type_changes_is_the_same_text_again() {
     told(&mut world, Command::Restore(id));
     assert_eq!(outcome(&world), "RESTORE_COMPLETE: x x");
     let (again, _) = taken(&mut world, "again");
-    let data = |id| data(&snapshot(&world, id).unwrap()).unwrap();
+    let data = |id| read_snapshot(&snapshot(&world, id).unwrap()).unwrap();
     assert_eq!(part(&data(id), &["files", "child.yaml"]), CHILD);
     assert_eq!(part(&data(again), &["files", "child.yaml"]), CHILD);
     let template = |id| data(id).as_map().unwrap().get("template").cloned();

@@ -1,14 +1,11 @@
 //! The real program on a real database against a service that survives it: killed, again and again.
 
 use crate::networks::Networks;
-use kiln_engine::blueprint::{Recipe, Source};
-use kiln_engine::config::Config;
-use kiln_engine::ids::{CommandId, Ids, RecipeId, StackId};
-use kiln_engine::machine::{Command as Wish, NewStack, Settings};
-use kiln_engine::runtime::{SystemIds, now};
-use kiln_engine::state::{Action, Status};
 use kiln_engine::store::{CommandRow, NewTree, Store};
-use kiln_engine::tree::{Env, Tree};
+use kiln_engine::{
+    Action, Command as Wish, CommandId, Config, Env, Ids, NewStack, Recipe, RecipeId, Settings,
+    Source, StackId, Status, SystemIds, Tree, now,
+};
 use kiln_store::SqlStore;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

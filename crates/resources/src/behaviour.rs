@@ -4,7 +4,7 @@
 //! the resource's recorded state. Every part is optional, with a default that suits most types.
 
 use crate::declare::{Members, Value};
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::rest::{self, RestSpec};
 use crate::scaling::Cooldown;
 use kiln_cloud::Marker;
@@ -299,7 +299,7 @@ impl Group<'_> {
         if size <= self.max_size {
             Ok(())
         } else {
-            Err(OpError::failed("RequestLimitExceeded", TOO_MANY))
+            Err(OpError::failed(FailureClass::RequestLimitExceeded, TOO_MANY))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The one door through which resource types are called: a type that panics fails, and nothing else does.
 
-use crate::op::Failure;
+use crate::op::{Failure, FailureClass};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -12,7 +12,7 @@ const MAX_TEXT: usize = 300;
 /// Whatever the call was changing may be half changed afterwards and must not be used.
 pub fn guarded<T>(what: &str, call: impl FnOnce() -> T) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|panic| Failure {
-        class: "InternalError".into(),
+        class: FailureClass::InternalError,
         message: format!(
             "the resource type's {what} panicked{}: please report this",
             text_of(&*panic).map_or_else(String::new, |text| format!(" ({text})"))

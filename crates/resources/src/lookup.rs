@@ -5,7 +5,7 @@
 pub mod kinds;
 
 use crate::constraints::CustomConstraint;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use kiln_cloud::{Call, Reply, Service, get};
 use kinds::COLLECTIONS;
 use serde_json::Value as Json;
@@ -140,7 +140,7 @@ pub(crate) async fn find_id_by_name(
         [] => {}
         _ => {
             return Err(OpError::failed(
-                "PhysicalResourceNameAmbiguity",
+                FailureClass::PhysicalResourceNameAmbiguity,
                 Collection::ambiguous(given),
             ));
         }
@@ -155,7 +155,7 @@ pub(crate) async fn find_id_by_name(
     match objects.ids_in(&reply, name).first() {
         Some(id) => Ok((*id).into()),
         None => {
-            let missing = OpError::failed("EntityNotFound", objects.missing(given));
+            let missing = OpError::failed(FailureClass::EntityNotFound, objects.missing(given));
             Err(missing.advise("name one that is there, and update the stack"))
         }
     }

@@ -13,6 +13,7 @@ mod backoff;
 mod calls;
 mod copy;
 mod error;
+mod failure_class;
 mod journal;
 mod names;
 mod run;
@@ -20,6 +21,7 @@ mod stack;
 
 pub use backoff::Backoff;
 pub use error::{Failure, OpError};
+pub use failure_class::FailureClass;
 pub use journal::{Journal, Step};
 pub use run::{Answer, Demand, Note, OpPoll, RunningOperation, Sibling};
 pub use stack::{Domain, GuestAccess, StackContext, owner_of_users_project, users_project_name};
@@ -473,7 +475,7 @@ fn micros(length: Duration) -> i64 {
 
 fn wrong_answer() -> OpError {
     OpError::failed(
-        "InternalError",
+        FailureClass::InternalError,
         "a demand was answered with something else: please report this",
     )
 }

@@ -1,6 +1,6 @@
 //! Random choices from random bytes, each choice as likely as any other.
 
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 
 /// Random bytes in store, so that not every choice asks for its own.
 #[derive(Default)]
@@ -33,7 +33,8 @@ impl RandomPool {
         let bound = u32::try_from(all.len()).unwrap_or(u32::MAX);
         let at = self.below(op, bound).await?;
         // The words of the reference, for something that only an empty definition can cause.
-        let nothing = || OpError::failed("IndexError", "Cannot choose from an empty sequence");
+        let nothing =
+            || OpError::failed(FailureClass::IndexError, "Cannot choose from an empty sequence");
         all.get(at).copied().ok_or_else(nothing)
     }
 

@@ -4,7 +4,7 @@ use crate::driving::{Configs, Drive, Nothing, START, Seam, World};
 use kiln_cloud::{Call, CallError, Marker, Method, Reply, Service, delete, get, post};
 use kiln_resources::behaviour::{Handler, OperationKind};
 use kiln_resources::declare::*;
-use kiln_resources::op::{Answer, Demand, Op, OpError, Progress, Sibling};
+use kiln_resources::op::{Answer, Demand, FailureClass, Op, OpError, Progress, Sibling};
 use kiln_resources::registry::Registry;
 use kiln_template::schema::PropertyType;
 use serde_json::json;
@@ -455,7 +455,8 @@ fn an_update_of_something_that_is_gone_makes_another() {
             }
         }
     }
-    for (is_there, expected) in [(false, OpError::Replace), (true, OpError::failed("NotFound", ""))]
+    for (is_there, expected) in
+        [(false, OpError::Replace), (true, OpError::failed(FailureClass::NotFound, ""))]
     {
         let mut drive = Drive::new(Members::new());
         drive.context.physical_id = Some("t1".into());

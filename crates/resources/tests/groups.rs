@@ -3,7 +3,7 @@
 use crate::stack::{Sibling, Stack, json, members};
 use kiln_resources::behaviour::{Group, GroupMember, OperationKind, Stage, StageFn};
 use kiln_resources::declare::{Members, Value};
-use kiln_resources::op::OpError;
+use kiln_resources::op::{FailureClass, OpError};
 use kiln_resources::registry::Registry;
 use kiln_template::print::{Keys, json as written};
 use proptest::prelude::*;
@@ -169,7 +169,7 @@ fn no_member_is_made_up_of_a_group_that_is_too_large() {
         else {
             panic!("no failure")
         };
-        assert_eq!(&*failure.class, "RequestLimitExceeded");
+        assert_eq!(failure.class, FailureClass::RequestLimitExceeded);
     }
 }
 
@@ -298,7 +298,7 @@ fn pauses_that_take_all_the_time_fail_at_once() {
         .stage(OperationKind::Update, None)
         .expect_err("too long");
     let expected = "The current update policy will result in stack update timeout.";
-    assert_eq!(stop, OpError::failed("ValueError", expected));
+    assert_eq!(stop, OpError::failed(FailureClass::ValueError, expected));
 }
 
 // --- chains and deployments ---
@@ -469,7 +469,7 @@ fn servers_change_one_after_the_other_if_a_policy_says_so() {
     ] {
         group.update_policy = members(&policy.replace("PT1M", pause));
         let stop = group.stage(OperationKind::Update, None).expect_err("a bad pause");
-        assert_eq!(stop, OpError::failed("ValueError", message));
+        assert_eq!(stop, OpError::failed(FailureClass::ValueError, message));
     }
 }
 

@@ -10,9 +10,8 @@ use kiln_engine::alarms::{
     AlarmChange, AlarmEvent, AlarmQuery, AlarmRow, Alarms, Bucket, HistoryQuery, SeriesQuery,
     SeriesRow,
 };
-use kiln_engine::objects::ObjectRow;
 use kiln_engine::store::{CommandRow, StoreError};
-use kiln_engine::time::Time;
+use kiln_engine::{ObjectRow, Time};
 use sqlx::AnyConnection;
 use uuid::Uuid;
 

@@ -6,7 +6,7 @@ use crate::error::DbError;
 use crate::rows::{NeedRow, QueuedRow, TagRow, TreeRow};
 use crate::sql::Reader;
 use crate::table::{TableRow, placeholders};
-use kiln_engine::ids::StackId;
+use kiln_engine::StackId;
 use kiln_engine::store::{
     Batch, CommandRow, Content, EventRow, NewTree, RecipeRow, ResourceRow, SnapshotRow, StackRow,
 };

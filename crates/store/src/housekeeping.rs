@@ -5,7 +5,7 @@ use crate::error::DbError;
 use crate::rows::class;
 use crate::sql::Reader;
 use crate::table::placeholders;
-use kiln_engine::time::Time;
+use kiln_engine::Time;
 use sqlx::AnyConnection;
 use sqlx::any::AnyRow;
 use uuid::Uuid;

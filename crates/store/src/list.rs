@@ -6,10 +6,10 @@ use crate::error::DbError;
 use crate::rows::{NEVER_UPDATED, class};
 use crate::sql::{Reader, Statement, Values};
 use crate::table::{TableRow, placeholders};
+use kiln_engine::Time;
 use kiln_engine::store::{
     EventField, EventQuery, EventRow, StackField, StackQuery, StackRow, StackSort, TagQuery,
 };
-use kiln_engine::time::Time;
 use std::sync::Arc;
 use uuid::Uuid;
 

@@ -5,8 +5,8 @@ use crate::dialect::Dialect;
 use crate::error::DbError;
 use crate::list::{Condition, Value, select};
 use crate::sql::{Reader, Statement};
+use kiln_engine::Time;
 use kiln_engine::alarms::{Bucket, SeriesQuery, SeriesRow, Totals};
-use kiln_engine::time::Time;
 use sqlx::any::AnyRow;
 use uuid::Uuid;
 

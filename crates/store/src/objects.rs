@@ -7,9 +7,8 @@ use crate::read::AT_ONCE;
 use crate::sql::Reader;
 use crate::table::{TableRow, placeholders};
 use async_trait::async_trait;
-use kiln_engine::objects::{ObjectKind, ObjectQuery, ObjectRow, Objects};
 use kiln_engine::store::StoreError;
-use kiln_engine::time::Time;
+use kiln_engine::{ObjectKind, ObjectQuery, ObjectRow, Objects, Time};
 use std::sync::Arc;
 use uuid::Uuid;
 

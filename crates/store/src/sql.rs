@@ -5,7 +5,7 @@ use crate::dialect::Dialect;
 use crate::error::DbError;
 use crate::table::TableRow;
 use futures_util::TryStreamExt;
-use kiln_engine::time::Time;
+use kiln_engine::Time;
 use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::{Any, AnyConnection, Arguments, AssertSqlSafe, Row};
 use std::sync::Arc;

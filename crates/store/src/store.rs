@@ -3,12 +3,11 @@
 use crate::database::SqlStore;
 use crate::error::retry_conflicts;
 use async_trait::async_trait;
-use kiln_engine::ids::{EngineId, EventId, RecipeId, SnapshotId, StackId};
 use kiln_engine::store::{
     Batch, CommandRow, Content, CreateError, EventQuery, EventRow, Hash, Lease, NewTree, RecipeRow,
     ResourceRow, SnapshotRow, StackQuery, StackRow, Store, StoreError, TreeRows,
 };
-use kiln_engine::time::Time;
+use kiln_engine::{EngineId, EventId, RecipeId, SnapshotId, StackId, Time};
 use std::sync::Arc;
 
 #[async_trait]

@@ -11,7 +11,7 @@ mod sql;
 mod suite;
 mod test_store;
 
-use kiln_engine::memory::MemoryStore;
+use kiln_engine::MemoryStore;
 use servers::{Mariadb, Postgres, Scratch};
 use std::sync::Arc;
 use test_store::{TestDatabase, TestStore};

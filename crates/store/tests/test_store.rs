@@ -1,12 +1,13 @@
 //! What the cases are made of: a store, a second view of it, and rows.
 
-use kiln_engine::ids::{CommandId, EngineId, EventId, RecipeId, ResourceId, SnapshotId, StackId};
-use kiln_engine::state::{Action, State, Status};
 use kiln_engine::store::{
     Batch, CommandRow, Content, EventRow, Hash, Lease, NewTree, RecipeRow, ResourceRow,
     SnapshotRow, StackQuery, StackRow, Store, StoreError,
 };
-use kiln_engine::time::Time;
+use kiln_engine::{
+    Action, CommandId, EngineId, EventId, RecipeId, ResourceId, SnapshotId, StackId, State, Status,
+    Time,
+};
 use kiln_store::SqlStore;
 use std::path::PathBuf;
 use std::sync::Arc;

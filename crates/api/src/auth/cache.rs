@@ -1,7 +1,7 @@
 //! A cache of bounded size and age, keyed by the hash of a secret.
 
 use kiln_cloud::BoundedMap;
-use kiln_engine::time::Time;
+use kiln_engine::Time;
 use parking_lot::{Mutex, MutexGuard};
 use sha2::{Digest, Sha256};
 

@@ -17,7 +17,7 @@ use super::{Authenticator, Clock, Reason, Rejection, SignatureError};
 use crate::caller::Caller;
 use async_trait::async_trait;
 use axum::http::HeaderMap;
-use kiln_engine::time::Time;
+use kiln_engine::Time;
 use kiln_template::value::Secret;
 use parking_lot::Mutex;
 use serde_json::Value as Json;

@@ -32,7 +32,7 @@ pub use signature::SignatureAuth;
 use crate::caller::Caller;
 use async_trait::async_trait;
 use axum::http::HeaderMap;
-use kiln_engine::time::Time;
+use kiln_engine::Time;
 use serde_json::Value as Json;
 use std::sync::Arc;
 
@@ -66,5 +66,5 @@ pub enum SignatureError {
     Unavailable,
 }
 
-/// The clock; [`kiln_engine::runtime::now`] outside of tests.
+/// The clock; [`kiln_engine::now`] outside of tests.
 pub type Clock = Arc<dyn Fn() -> Time + Send + Sync>;

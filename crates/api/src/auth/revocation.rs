@@ -1,7 +1,7 @@
 //! Revocation events.
 
 use super::token::{Token, moment};
-use kiln_engine::time::Time;
+use kiln_engine::Time;
 use serde_json::Value as Json;
 use std::collections::HashMap;
 

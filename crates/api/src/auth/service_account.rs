@@ -5,7 +5,7 @@ use super::identity::{IdentityClient, IdentityError, IssuedToken};
 use super::login::Login;
 use super::single_flight::SingleFlight;
 use super::token::Token;
-use kiln_engine::time::Time;
+use kiln_engine::Time;
 use kiln_template::value::Secret;
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value as Json;

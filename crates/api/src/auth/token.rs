@@ -1,7 +1,7 @@
 //! The identity service's description of a token.
 
 use crate::caller::{Caller, Scope};
-use kiln_engine::time::Time;
+use kiln_engine::Time;
 use serde_json::Value as Json;
 use std::sync::Arc;
 

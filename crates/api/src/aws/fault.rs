@@ -5,8 +5,7 @@ use crate::fault::Fault;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response as HttpResponse;
 use hyper::ext::ReasonPhrase;
-use kiln_engine::error_type::AwsCode;
-use kiln_engine::service::RequestError;
+use kiln_engine::{AwsCode, RequestError};
 use kiln_template::Value;
 
 /// Why a request fails.

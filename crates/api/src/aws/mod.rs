@@ -29,7 +29,7 @@ use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, Request as HttpRequest};
 use axum::response::Response as HttpResponse;
 use encoding::decompressed;
-use kiln_engine::runtime::now;
+use kiln_engine::now;
 use kiln_template::Value;
 use replay::VALIDITY;
 use rpc::RpcCall;

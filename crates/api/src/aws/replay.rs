@@ -11,11 +11,8 @@
 
 use super::Effect;
 use crate::app::App;
-use kiln_engine::ids::Ids;
-use kiln_engine::objects::{ObjectKind, ObjectQuery, ObjectRow};
-use kiln_engine::runtime::{SystemIds, now};
 use kiln_engine::store::{Store, StoreError};
-use kiln_engine::time::Time;
+use kiln_engine::{Ids, ObjectKind, ObjectQuery, ObjectRow, SystemIds, Time, now};
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::{HashMap, HashSet};
 use std::mem;
@@ -247,7 +244,7 @@ impl Seen {
 mod tests {
     use super::*;
     use Effect::{Changes, Reads, Reports};
-    use kiln_engine::memory::MemoryStore;
+    use kiln_engine::MemoryStore;
 
     fn key(number: u32) -> Key {
         let mut key = [0; 16];
@@ -319,7 +316,7 @@ mod tests {
         one.sync(2).await;
         one.sync(4).await;
         let query = ObjectQuery::new(ObjectKind::UsedSignatures);
-        use kiln_engine::objects::Objects;
+        use kiln_engine::Objects;
         assert_eq!(store.count_objects(&query).await.unwrap(), 1);
         other.sync(4).await;
         assert!(other.admit(7, Reports, 5).await, "for a moment, as here");

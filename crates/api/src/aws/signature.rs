@@ -11,7 +11,7 @@ use crate::caller::Caller;
 use crate::query::percent;
 use axum::http::header::{AUTHORIZATION, HOST};
 use axum::http::{HeaderMap, Request as HttpRequest};
-use kiln_engine::time::Time;
+use kiln_engine::Time;
 use serde_json::{Map, Value as Json, json};
 use sha2::{Digest, Sha256};
 

@@ -2,8 +2,8 @@
 
 use crate::aws::{AwsFault, Params};
 use crate::request::Request;
+use kiln_engine::StackView;
 use kiln_engine::store::StackRow;
-use kiln_engine::view::StackView;
 
 /// The beginning of every ARN.
 const ARN: &str = "arn:openstack:heat::";

@@ -8,9 +8,8 @@ use crate::response::Response;
 use axum::body::Body;
 use axum::http::Request as HttpRequest;
 use axum::response::Response as HttpResponse;
-use kiln_engine::partial_tree::TreePart;
 use kiln_engine::store::StackRow;
-use kiln_engine::view::StackView;
+use kiln_engine::{StackView, TreePart};
 use kiln_template::{Value, json};
 
 /// A signal to the handle of a wait condition. The response shows the handle's metadata with all its signals.

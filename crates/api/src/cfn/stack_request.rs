@@ -2,8 +2,7 @@
 
 use crate::aws::{AwsFault, Code, Params};
 use crate::request::Request;
-use kiln_engine::machine::Settings;
-use kiln_engine::service::{StackRequest, TemplateSource};
+use kiln_engine::{Settings, StackRequest, TemplateSource};
 use kiln_template::limits::Limits;
 use kiln_template::parameters::SuppliedValues;
 use kiln_template::{Diagnostic, Sources, Value, read};

@@ -5,11 +5,10 @@ use super::stack_request::{stack_request, template};
 use crate::aws::{AwsFault, Params};
 use crate::native::show::{environment, members, wrapped};
 use crate::request::{Request, moment};
-use kiln_engine::error_type::ErrorType;
-use kiln_engine::partial_tree::TreePart;
-use kiln_engine::service::{Patch, StackRequest, TemplateSource};
 use kiln_engine::store::{StackQuery, StackRow};
-use kiln_engine::view::{OutputView, StackView};
+use kiln_engine::{
+    ErrorType, OutputView, Patch, StackRequest, StackView, TemplateSource, TreePart,
+};
 use kiln_template::Value;
 use kiln_template::value::Members;
 use std::sync::Arc;

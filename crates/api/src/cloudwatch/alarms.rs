@@ -8,10 +8,10 @@ use super::show;
 use crate::aws::{AwsFault, Code, Params};
 use crate::native::show::{members, wrapped};
 use crate::request::Request;
+use kiln_engine::RequestError;
 use kiln_engine::alarms::{
     Alarm, AlarmQuery, AlarmState, Comparison, Missing, Statistic, Verdict, dimensions as confined,
 };
-use kiln_engine::service::RequestError;
 use kiln_resources::UNITS;
 use kiln_template::Value;
 use kiln_template::value::Members;

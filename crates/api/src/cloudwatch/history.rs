@@ -4,8 +4,8 @@ use super::params::{bad, max_records, maybe_moment, refused};
 use crate::aws::{AwsFault, Code, Params};
 use crate::native::show::members;
 use crate::request::Request;
+use kiln_engine::Time;
 use kiln_engine::alarms::{AlarmEvent, AlarmEventKind, HistoryQuery};
-use kiln_engine::time::Time;
 use kiln_template::Value;
 use uuid::Uuid;
 

@@ -4,9 +4,7 @@ use crate::aws::{AwsFault, Code, Params};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use kiln_engine::error_type::ErrorType;
-use kiln_engine::service::RequestError;
-use kiln_engine::time::Time;
+use kiln_engine::{ErrorType, RequestError, Time};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

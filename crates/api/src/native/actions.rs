@@ -3,7 +3,7 @@
 use crate::fault::Fault;
 use crate::request::Request;
 use crate::response::Response;
-use kiln_engine::state::Action;
+use kiln_engine::Action;
 use kiln_template::Value;
 
 /// The actions, and the rules that allow them.

@@ -5,9 +5,7 @@ use super::stack_body::StackBody;
 use crate::fault::Fault;
 use crate::request::Request;
 use crate::response::Response;
-use kiln_engine::error_type::ErrorType;
-use kiln_engine::service::{EngineView, REPORT_INTERVAL};
-use kiln_engine::time::Time;
+use kiln_engine::{EngineView, ErrorType, REPORT_INTERVAL, Time};
 use kiln_template::Value;
 use std::sync::Arc;
 

@@ -1,9 +1,8 @@
 //! Stacks and resources as clients see them.
 
 use crate::request::{Request, link, moment};
-use kiln_engine::state::{Action, Status};
 use kiln_engine::store::StackRow;
-use kiln_engine::view::{OutputView, ResourceView, StackView};
+use kiln_engine::{Action, OutputView, ResourceView, StackView, Status};
 use kiln_template::Value;
 use kiln_template::value::Members;
 use std::sync::Arc;

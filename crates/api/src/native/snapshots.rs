@@ -4,15 +4,14 @@ use super::show::{document, members, wrapped};
 use crate::fault::Fault;
 use crate::request::{Request, moment};
 use crate::response::{Response, accepted};
-use kiln_engine::state::{Action, Status};
 use kiln_engine::store::SnapshotRow;
-use kiln_engine::{service::RequestError, snapshot};
+use kiln_engine::{Action, RequestError, Status, read_snapshot};
 use kiln_template::Value;
 use kiln_template::print;
 use std::sync::Arc;
 
 fn shown(row: &SnapshotRow) -> Result<Value, Fault> {
-    let data = document(&as_taken(row, snapshot::data(row).map_err(RequestError::from)?));
+    let data = document(&as_taken(row, read_snapshot(row).map_err(RequestError::from)?));
     let reason = match &*row.reason {
         "" => Value::Null,
         reason => reason.into(),

@@ -6,7 +6,7 @@ use crate::fault::Fault;
 use crate::long_poll;
 use crate::request::{Request, moment};
 use crate::response::Response;
-use kiln_engine::service::SoftwareObject;
+use kiln_engine::SoftwareObject;
 use kiln_template::Value;
 use std::sync::Arc;
 use uuid::Uuid;

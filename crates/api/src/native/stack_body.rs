@@ -3,9 +3,7 @@
 use crate::fault::Fault;
 use crate::query::count;
 use crate::request::Request;
-use kiln_engine::error_type::ErrorType;
-use kiln_engine::machine::Settings;
-use kiln_engine::service::{Patch, StackRequest, TemplateSource};
+use kiln_engine::{ErrorType, Patch, Settings, StackRequest, TemplateSource};
 use kiln_template::definition::Files;
 use kiln_template::environment::Environment;
 use kiln_template::limits::Limits;

@@ -7,13 +7,8 @@ use crate::request::{Request, link};
 use crate::response::Response;
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
-use kiln_engine::error_type::ErrorType;
-use kiln_engine::ids::StackId;
-use kiln_engine::partial_tree::TreePart;
-use kiln_engine::service::PostFilter;
-use kiln_engine::state::Status;
 use kiln_engine::store::{StackField, StackQuery, StackRow, StackSort, TagQuery};
-use kiln_engine::view::StackView;
+use kiln_engine::{ErrorType, PostFilter, StackId, StackView, Status, TreePart};
 use kiln_template::Value;
 use std::sync::Arc;
 use uuid::Uuid;
@@ -218,7 +213,7 @@ pub(crate) async fn show(request: Request) -> Result<Response, Fault> {
 
 /// A stack of which nothing but its own record is left.
 pub(crate) fn gone(stack: &StackRow) -> Fault {
-    kiln_engine::service::RequestError::not_found("Stack", &stack.name).into()
+    kiln_engine::RequestError::not_found("Stack", &stack.name).into()
 }
 
 pub(crate) async fn template(request: Request) -> Result<Response, Fault> {

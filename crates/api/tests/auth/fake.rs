@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response as HttpResponse};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use kiln_api::auth::Clock;
-use kiln_engine::time::Time;
+use kiln_engine::Time;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};

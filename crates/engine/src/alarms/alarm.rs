@@ -48,7 +48,7 @@ const STATE_KEYS: [&str; 2] = [REASON, REASON_DATA];
 
 impl Alarm {
     /// The key of the flag that an alarm acts only when its state changes.
-    pub const NOTIFIES_ONCE: &str = "tells_once";
+    pub(crate) const NOTIFIES_ONCE: &str = "tells_once";
 
     /// Reads the alarm of a row.
     pub fn from_row(row: AlarmRow) -> Result<Alarm, StoreError> {
@@ -77,12 +77,12 @@ impl Alarm {
     }
 
     /// Stores the tree that the alarm belongs to.
-    pub fn set_root(&mut self, root: StackId) {
+    pub(crate) fn set_root(&mut self, root: StackId) {
         self.definition.insert(ROOT.into(), root.to_string().into());
     }
 
     /// Stores the resource that an action signals.
-    pub fn set_target(&mut self, action: &str, target: &SignalledResource) {
+    pub(crate) fn set_target(&mut self, action: &str, target: &SignalledResource) {
         let stored = Value::map([
             ("root", Value::from(target.root.to_string())),
             ("stack", target.stack.to_string().into()),
@@ -118,7 +118,7 @@ impl Alarm {
     }
 
     /// Sets a new rule, and keeps the state of the alarm.
-    pub fn set_definition(&mut self, mut definition: Members) {
+    pub(crate) fn set_definition(&mut self, mut definition: Members) {
         for name in STATE_KEYS {
             if let Some(value) = self.definition.get(name) {
                 definition.insert(name.into(), value.clone());
@@ -133,7 +133,7 @@ impl Alarm {
     }
 
     /// The row of the alarm.
-    pub fn into_row(self) -> AlarmRow {
+    pub(crate) fn into_row(self) -> AlarmRow {
         let body = AlarmBody { rule: StoredMembers(self.definition.into()) };
         AlarmRow { body: body.encode(), ..self.row }
     }
@@ -275,7 +275,12 @@ impl Alarm {
     }
 
     /// That its rule expected_version made, changed or removed: `created`, `updated`, `deleted`.
-    pub fn configuration_event(&self, what: &str, now: Time, ids: &mut dyn Ids) -> AlarmEvent {
+    pub(crate) fn configuration_event(
+        &self,
+        what: &str,
+        now: Time,
+        ids: &mut dyn Ids,
+    ) -> AlarmEvent {
         let summary = format!("Alarm \"{}\" {what}", self.row.name);
         let kind = match what {
             "created" => "Create",

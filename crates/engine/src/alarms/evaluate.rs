@@ -19,7 +19,7 @@ pub struct Verdict {
 const EXTRA_PERIODS: u32 = 2;
 
 /// The time from which samples count for an evaluation now.
-pub fn samples_needed_from(rule: &Rule, now: Time) -> Time {
+pub(crate) fn samples_needed_from(rule: &Rule, now: Time) -> Time {
     let periods = match rule.mode {
         EvaluationMode::LastPeriod => 1,
         EvaluationMode::Periods { periods, .. } => periods + EXTRA_PERIODS,
@@ -31,7 +31,7 @@ pub fn samples_needed_from(rule: &Rule, now: Time) -> Time {
 ///
 /// A period ends now or at the beginning of the next one. A bucket counts for the period in which it ends, the last
 /// bucket, which has not ended, for the latest period: so each bucket counts for exactly one period.
-pub fn evaluate(rule: &Rule, before: AlarmState, buckets: &[Bucket], now: Time) -> Verdict {
+pub(crate) fn evaluate(rule: &Rule, before: AlarmState, buckets: &[Bucket], now: Time) -> Verdict {
     match rule.mode {
         EvaluationMode::LastPeriod => evaluate_last_period(rule, buckets, now),
         EvaluationMode::Periods { periods, needed, missing } => {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use uuid::Uuid;
 
 /// The length of a bucket.
-pub const BUCKET: Duration = Duration::from_secs(10);
+pub(crate) const BUCKET: Duration = Duration::from_secs(10);
 
 /// The largest magnitude of a sample: sums of any number of samples stay finite.
 pub const MAX_MAGNITUDE: f64 = 2.348_542_582_773_833e108;
@@ -207,7 +207,7 @@ impl Series {
 }
 
 /// Totals of periods that are counted from 1970, by their beginnings; periods without samples are left out.
-pub fn datapoints(buckets: &[Bucket], period: Duration) -> BTreeMap<Time, Totals> {
+pub(crate) fn datapoints(buckets: &[Bucket], period: Duration) -> BTreeMap<Time, Totals> {
     let period = i64::try_from(period.as_micros()).unwrap_or(i64::MAX).max(1);
     let mut points: BTreeMap<Time, Totals> = BTreeMap::new();
     for bucket in buckets {

@@ -14,12 +14,15 @@ mod webhook;
 
 pub(crate) use alarm::REASON_DATA;
 pub use alarm::{Alarm, EvaluationContext};
-pub use evaluate::{Verdict, evaluate, samples_needed_from};
-pub use metric::{BUCKET, Bucket, MAX_MAGNITUDE, Series, Statistic, Totals, datapoints};
+pub use evaluate::Verdict;
+pub(crate) use evaluate::{evaluate, samples_needed_from};
+pub(crate) use metric::{BUCKET, datapoints};
+pub use metric::{Bucket, MAX_MAGNITUDE, Series, Statistic, Totals};
 pub use rule::{AlarmState, Comparison, EvaluationMode, Missing, Rule, dimensions};
 pub use store::{
     AlarmChange, AlarmEvent, AlarmEventKind, AlarmQuery, AlarmRow, Alarms, HistoryQuery,
     SeriesQuery, SeriesRow,
 };
 pub use target::{AlarmTarget, SignalledResource, WebhookUrl};
-pub use webhook::{NoWebhooks, Webhook, WebhookClient};
+pub(crate) use webhook::NoWebhooks;
+pub use webhook::{Webhook, WebhookClient};

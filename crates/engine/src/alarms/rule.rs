@@ -181,7 +181,7 @@ pub struct Rule {
     /// What is made of the samples of a period.
     pub statistic: Statistic,
     /// How that is compared with the threshold.
-    pub comparison: Comparison,
+    pub(crate) comparison: Comparison,
     /// The threshold.
     pub threshold: f64,
     /// How long a period is.
@@ -251,7 +251,7 @@ impl Rule {
     }
 
     /// How many periods are looked at.
-    pub fn periods(&self) -> u32 {
+    pub(crate) fn periods(&self) -> u32 {
         match self.mode {
             EvaluationMode::LastPeriod => 1,
             EvaluationMode::Periods { periods, .. } => periods,

@@ -24,7 +24,7 @@ pub trait WebhookClient: fmt::Debug + Send + Sync {
 
 /// A client that allows no webhooks.
 #[derive(Debug)]
-pub struct NoWebhooks;
+pub(crate) struct NoWebhooks;
 
 #[async_trait]
 impl WebhookClient for NoWebhooks {
@@ -113,7 +113,7 @@ impl Webhook {
     }
 
     /// The time of the next attempt after a failure; `None` if the webhook is too old.
-    pub fn next_attempt(&self, now: Time) -> Option<Time> {
+    pub(crate) fn next_attempt(&self, now: Time) -> Option<Time> {
         let pause = FIRST_RETRY_DELAY.saturating_mul(1 << self.attempts.saturating_sub(1).min(16));
         let next = now + pause.min(MAX_RETRY_DELAY);
         (next.since(self.created) <= MAX_AGE).then_some(next)

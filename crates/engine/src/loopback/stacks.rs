@@ -218,7 +218,7 @@ fn outputs(seen: &StackView<'_>) -> Json {
 }
 
 fn snapshot_json(row: &SnapshotRow) -> Result<Json, RequestError> {
-    let data = crate::snapshot::data(row).map_err(RequestError::from)?;
+    let data = crate::snapshot::read_snapshot(row).map_err(RequestError::from)?;
     // Hidden parameters stay hidden, as in the API.
     let data: Json = serde_json::from_str(&print::json(&data, Keys::Ordered)).unwrap_or_default();
     Ok(json!({

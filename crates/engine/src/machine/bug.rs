@@ -45,7 +45,7 @@ impl Machine {
     fn handle_bug(&mut self, env: &mut Env<'_>, key: StackKey, what: String) {
         let key = if self.tree.has_stack(key) { key } else { self.tree.root_key() };
         let bug = Bug { stack: self.tree.stack(key).id, what };
-        assert!(!cfg!(debug_assertions), "{bug}");
+        debug_assert!(false, "{bug}");
         self.fail_stack(env, key, bug);
     }
 
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
     use crate::blueprint::Recipe;
     use crate::config::Config;
-    use crate::ids::{Ids, RecipeId, StackId};
+    use crate::ids::{RecipeId, StackId};
     use crate::machine::{Input, NewStack, Settings};
     use crate::runtime::SystemIds;
     use crate::time::Time;

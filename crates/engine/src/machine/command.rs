@@ -8,7 +8,6 @@ use crate::config::Config;
 use crate::ids::{SnapshotId, StackId};
 use crate::request_id::RequestId;
 use crate::state::{Action, State, Status};
-use crate::store::StackRow;
 use crate::tree::{Env, Stack, StackKey, Tree};
 use indexmap::IndexMap;
 use kiln_cloud::Credential;
@@ -213,7 +212,7 @@ impl Machine {
 }
 
 impl Tree {
-    /// A tree whose root is about to be created; [`Machine::resume`] starts it.
+    /// Creates a tree whose root stack is about to be created; its owner starts the traversal.
     pub fn create(config: Arc<Config>, new: NewStack, env: &mut Env<'_>) -> Tree {
         let mut tree = Tree::empty(config, new.id, new.project, new.user_name);
         tree.credential = new.settings.credential.unwrap_or_default();
@@ -247,11 +246,6 @@ impl Tree {
         let spec = TraversalSpec::new(action, None);
         machine.begin_traversal(env, key, TraversalSpec { adopted: new.adopted, ..spec });
         machine.tree
-    }
-
-    /// The root stack as it is to be stored before anything is done.
-    pub fn root_row(&self) -> StackRow {
-        self.stack_row(self.root_key())
     }
 
     pub(crate) fn key_of(&self, id: StackId) -> Option<StackKey> {

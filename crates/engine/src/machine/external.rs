@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, Operation, Slot, Tree};
 use kiln_resources::behaviour::OperationKind;
+use kiln_resources::op::FailureClass;
 use kiln_template::value::{Members, Value};
 use std::sync::Arc;
 
@@ -33,7 +34,8 @@ impl Machine {
             }
             return self.finish_immediately(slot);
         }
-        let failure = Failure::new("Exception", &resource.name, "Resource ID was not provided.");
+        let failure =
+            Failure::new(FailureClass::Exception, &resource.name, "Resource ID was not provided.");
         self.finish_failed(env, slot, failure, None);
     }
 

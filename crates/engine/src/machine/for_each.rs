@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, Slot, StackKey, Tree};
 use kiln_resources::behaviour::OperationKind;
+use kiln_resources::op::FailureClass;
 use kiln_template::graph::{Edge, Graph};
 
 impl Machine {
@@ -55,7 +56,7 @@ impl Machine {
         }
         let name = resource.name.clone();
         if let Some(refusal) = refusal(state, action) {
-            let failure = Failure::new("Exception", &name, refusal);
+            let failure = Failure::new(FailureClass::Exception, &name, refusal);
             self.tree.set_state(
                 env,
                 slot,
@@ -82,7 +83,7 @@ impl Machine {
         }
         if state.action == Action::Init {
             let message = format!("Resource {name} not created yet.");
-            let reason = Failure::new("Error", &name, message).to_string();
+            let reason = Failure::new(FailureClass::Error, &name, message).to_string();
             self.tree.set_state(env, slot, State::new(action, Status::Failed), &reason);
             self.queue.push_back(super::Task::MaybeFinish(key));
             return self.check_failed(key, slot, node, &reason);

@@ -10,6 +10,7 @@ use crate::ids::ResourceId;
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, Resource, Slot, StackKey, Tree};
 use kiln_resources::behaviour::OperationKind;
+use kiln_resources::op::FailureClass;
 use kiln_template::environment::{self, Hook};
 use kiln_template::eval::Scope;
 use kiln_template::graph::Graph;
@@ -62,7 +63,7 @@ impl Machine {
         };
         let resource_type = blueprint.type_at(at);
         if let ResolvedType::Unknown(why) = resource_type {
-            let failure = Failure::new("ResourceTypeUnavailable", name, &**why);
+            let failure = Failure::new(FailureClass::ResourceTypeUnavailable, name, &**why);
             return self.node_failed(env, key, action, failure);
         }
         let goal = Goal {
@@ -226,7 +227,7 @@ impl Machine {
                 let reason = format!("{word} is restricted for resource.");
                 let failed = State::new(Action::Update, Status::Failed);
                 self.tree.resource_event(env, slot, failed, &reason);
-                let failure = Failure::new("ResourceActionRestricted", &name, reason);
+                let failure = Failure::new(FailureClass::ResourceActionRestricted, &name, reason);
                 self.node_failed(env, key, Action::Update, failure);
             }
         }
@@ -279,11 +280,19 @@ impl Tree {
         let stack_scope = self.scope(key);
         let scope = Scope::new(&blueprint.definition, &stack_scope);
         let Some(resource) = blueprint.definition.resource_at(at) else {
-            return Err(Box::new(Failure::new("NotFound", "", "the resource is not there")));
+            return Err(Box::new(Failure::new(
+                FailureClass::NotFound,
+                "",
+                "the resource is not there",
+            )));
         };
         blueprint.type_at(at).resolve_definition(&scope, resource).map_err(|unfrozen| {
             let message = format!("{}: {}", unfrozen.path, unfrozen.fault.message);
-            Box::new(Failure::new(unfrozen.fault.code.kind, &resource.name, message))
+            Box::new(Failure::new(
+                FailureClass::from_name(unfrozen.fault.code.kind),
+                &resource.name,
+                message,
+            ))
         })
     }
 

@@ -42,7 +42,7 @@ pub use bug::Bug;
 pub use command::{Command, NewStack, Settings};
 pub(crate) use forward::Goal;
 pub use reached::{Reached, Transition};
-pub use traversal::Traversal;
+pub(crate) use traversal::Traversal;
 
 use crate::activity::ActivityLog;
 use crate::ids::CommandId;
@@ -78,7 +78,7 @@ pub enum Input {
 
 /// What the caller has to do once the changes of the step are durable.
 #[derive(Clone, Debug)]
-pub enum Effect {
+pub(crate) enum Effect {
     /// Run an operation.
     Run(Box<Run>),
     /// Stop an operation, and report that with [`Input::Stopped`].
@@ -89,17 +89,17 @@ pub enum Effect {
 
 /// An operation to be run.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub(crate) struct Run {
     /// The id under which its inputs come back.
-    pub op: OpId,
+    pub(crate) op: OpId,
     /// The resource.
-    pub slot: Slot,
+    pub(crate) slot: Slot,
     /// The type of the resource.
-    pub resource_type: &'static ResourceType,
+    pub(crate) resource_type: &'static ResourceType,
     /// What it does.
-    pub kind: OperationKind,
+    pub(crate) kind: OperationKind,
     /// What it knows of its resource.
-    pub context: Context,
+    pub(crate) context: Context,
 }
 
 /// Work that is left in the queue of the machine.
@@ -146,7 +146,7 @@ pub struct Machine {
 
 impl Machine {
     /// The machine of a tree; [`Machine::resume`] starts it.
-    pub fn new(tree: Tree) -> Machine {
+    pub(crate) fn new(tree: Tree) -> Machine {
         Machine {
             tree,
             queue: VecDeque::new(),
@@ -161,17 +161,17 @@ impl Machine {
     }
 
     /// The state.
-    pub fn tree(&self) -> &Tree {
+    pub(crate) fn tree(&self) -> &Tree {
         &self.tree
     }
 
     /// When to call [`Machine::step`] with a tick at the latest, if nothing happens before.
-    pub fn next_wake(&self) -> Option<Time> {
+    pub(crate) fn next_wake(&self) -> Option<Time> {
         self.timers.first().map(|(time, _)| *time)
     }
 
     /// Applies one input. The effects may be carried out once the changes are durable.
-    pub fn step(&mut self, input: Input, env: &mut Env<'_>) -> Vec<Effect> {
+    pub(crate) fn step(&mut self, input: Input, env: &mut Env<'_>) -> Vec<Effect> {
         match input {
             Input::Command(id, command) => {
                 self.tree.changes.done.push(id);
@@ -201,7 +201,7 @@ impl Machine {
     }
 
     /// Whether the step was ended early, so that its changes are stored before the machine goes on.
-    pub fn has_queued_tasks(&self) -> bool {
+    pub(crate) fn has_queued_tasks(&self) -> bool {
         !self.queue.is_empty()
     }
 

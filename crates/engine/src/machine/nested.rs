@@ -16,7 +16,7 @@ use indexmap::IndexMap;
 use kiln_resources::behaviour::{Group, GroupMember, OperationKind, Stage};
 use kiln_resources::constraints::offline;
 use kiln_resources::guard::guarded;
-use kiln_resources::op::{OpError, merge_data};
+use kiln_resources::op::{FailureClass, OpError, merge_data};
 use kiln_template::path::Path;
 use kiln_template::resolved::{convert_properties, convert_update_policy};
 use kiln_template::value::{Members, Value};
@@ -111,7 +111,11 @@ impl Machine {
                 "Request limit exceeded: Recursion depth exceeds {}.",
                 self.tree.config.max_depth
             );
-            return Err(Box::new(Failure::new("RequestLimitExceeded", &resource.name, message)));
+            return Err(Box::new(Failure::new(
+                FailureClass::RequestLimitExceeded,
+                &resource.name,
+                message,
+            )));
         }
         let (parent, id) = (resource.stack, StackId(env.ids.next()));
         let key = self.tree.add_stack(Stack {
@@ -172,7 +176,7 @@ impl Machine {
                 let name = self.tree.resource(parent_resource).name.clone();
                 let failure = match ending.failure {
                     Some(failure) => failure.inside(&name),
-                    None => Failure::new("Error", &name, ending.reason),
+                    None => Failure::new(FailureClass::Error, &name, ending.reason),
                 };
                 self.finish_failed(env, parent_resource, failure, None);
             }
@@ -393,7 +397,7 @@ impl Tree {
         let text = blueprint.and_then(|blueprint| blueprint.shared.files.get(url).cloned());
         text.ok_or_else(|| {
             let message = format!("Could not fetch remote template \"{url}\"");
-            Box::new(Failure::new("ValueError", &resource.name, message))
+            Box::new(Failure::new(FailureClass::ValueError, &resource.name, message))
         })
     }
 
@@ -417,15 +421,18 @@ impl Tree {
     fn stage(&self, env: &mut Env<'_>, slot: Slot) -> Result<NextStage, Box<Failure>> {
         let resource = self.resource(slot);
         let failed =
-            |class: &str, message: String| Box::new(Failure::new(class, &resource.name, message));
+            |class, message: String| Box::new(Failure::new(class, &resource.name, message));
         let target = resource.op.as_ref().and_then(|op| op.target.clone());
         let Some(target) = target.or_else(|| resource.definition.clone()) else {
-            return Err(failed("Error", "there is nothing to make a stack of".into()));
+            return Err(failed(FailureClass::Error, "there is nothing to make a stack of".into()));
         };
         let schema_of = |resource_type: &ResolvedType| resource_type.schema().cloned();
         let resource_type = self.type_in_parent(resource);
         let Some(schema) = resource_type.as_ref().and_then(schema_of) else {
-            return Err(failed("ResourceTypeUnavailable", "its type is not known".into()));
+            return Err(failed(
+                FailureClass::ResourceTypeUnavailable,
+                "its type is not known".into(),
+            ));
         };
         let root = Path::Root.key("resources");
         let name = root.key(&resource.name);
@@ -433,7 +440,7 @@ impl Tree {
         let (properties, problems) =
             convert_properties(&schema, &target.properties, &offline(0), &path);
         if let Some(problem) = problems.into_iter().find(|problem| problem.is_error()) {
-            return Err(failed("StackValidationFailed", problem.text()));
+            return Err(failed(FailureClass::StackValidationFailed, problem.text()));
         }
         match resource_type {
             Some(ResolvedType::Template(resource_type)) => {
@@ -451,11 +458,11 @@ impl Tree {
                         Err(Box::new(Failure::of(&resource.name, failure)))
                     }
                     Err(OpError::Replace) => {
-                        Err(failed("Error", "a group cannot be replaced".into()))
+                        Err(failed(FailureClass::Error, "a group cannot be replaced".into()))
                     }
                 }
             }
-            _ => Err(failed("Error", "its type makes no stack".into())),
+            _ => Err(failed(FailureClass::Error, "its type makes no stack".into())),
         }
     }
 
@@ -497,7 +504,7 @@ impl Tree {
         let resource_type = self.config.types.get(&resource.type_name);
         let Some(stages) = resource_type.and_then(|resource_type| resource_type.behaviour.stages)
         else {
-            return Err(OpError::failed("Error", "its type makes no stack"));
+            return Err(OpError::failed(FailureClass::Error, "its type makes no stack"));
         };
         let members = resource.child.map(|child| self.group_members(child)).unwrap_or_default();
         let reference = self.reference(slot);

@@ -15,7 +15,7 @@ use crate::tree::{
 use kiln_cloud::Reply;
 use kiln_resources::behaviour::OperationKind;
 use kiln_resources::constraints::offline;
-use kiln_resources::op::{Context, Note, StackContext, Step, merge_data};
+use kiln_resources::op::{Context, FailureClass, Note, StackContext, Step, merge_data};
 use kiln_template::definition::Files;
 use kiln_template::path::Path;
 use kiln_template::resolved::{ResolvedDefinition, convert_properties};
@@ -109,7 +109,7 @@ impl Machine {
         if matches!(kind, OperationKind::Create | OperationKind::Update)
             && let Err(message) = self.tree.check_properties(slot)
         {
-            let failure = Failure::new("StackValidationFailed", &name, message);
+            let failure = Failure::new(FailureClass::StackValidationFailed, &name, message);
             return self.finish_failed(env, slot, failure, None);
         }
         let needs_nothing = match kind {

@@ -10,7 +10,7 @@ use kiln_resources::behaviour::OperationKind;
 impl Machine {
     /// Starts or continues everything that is under way according to the records: in a tree that was just
     /// created, or in one whose owner is gone.
-    pub fn resume(&mut self, env: &mut Env<'_>) -> Vec<Effect> {
+    pub(crate) fn resume(&mut self, env: &mut Env<'_>) -> Vec<Effect> {
         let keys: Vec<StackKey> = (0..self.tree.stacks.len() as u32).map(StackKey).collect();
         for key in &keys {
             // Every stack comes after the one it is nested in.

@@ -10,12 +10,13 @@ use crate::record::{Id, StoredMembers};
 use crate::state::Action;
 use crate::time::Time;
 use crate::tree::Slot;
+use kiln_resources::op::FailureClass;
 use kiln_template::value::Members;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// An action on a stack.
-pub struct Traversal {
+pub(crate) struct Traversal {
     /// The action.
     pub(crate) action: Action,
     /// How far it is.
@@ -216,7 +217,7 @@ impl Traversal {
             failure: self.failure.as_ref().map(|ending| TraversalFailureBody {
                 reason: ending.reason.clone(),
                 resource: ending.failure.as_ref().map(|failure| FailureBody {
-                    class: failure.class.clone(),
+                    class: failure.class.name().into(),
                     path: failure.path.clone(),
                     message: failure.message.clone(),
                 }),
@@ -244,7 +245,7 @@ impl Traversal {
             failure: record.failure.map(|failure| StackFailure {
                 reason: failure.reason,
                 failure: failure.resource.map(|resource| Failure {
-                    class: resource.class,
+                    class: FailureClass::from_name(&resource.class),
                     path: resource.path,
                     message: resource.message,
                 }),

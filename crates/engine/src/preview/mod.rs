@@ -17,6 +17,7 @@ use crate::machine::Goal;
 use crate::resolver::StackScope;
 use crate::tree::{Slot, StackKey, Tree};
 use crate::view::OutputView;
+use kiln_resources::op::FailureClass;
 use kiln_template::definition::Definition;
 use kiln_template::eval::{Resolver, Scope};
 use kiln_template::functions::{Facade, Fault, step_into_attribute};
@@ -51,7 +52,7 @@ pub struct Forecast {
     /// Whether it holds a nested stack, or would.
     pub is_nested: bool,
     /// Whether that stack is a group, which makes its template itself.
-    pub is_group: bool,
+    pub(crate) is_group: bool,
     /// What the template of its nested stack says of itself: description and parameters.
     pub nested: Option<Value>,
     /// The same for the resources of its nested stack.
@@ -263,7 +264,12 @@ impl Tree {
         let resolved =
             blueprint.type_at(at).resolve_definition(&scope, resource).map_err(|unfrozen| {
                 let message = format!("{}: {}", unfrozen.path, unfrozen.fault.message);
-                Failure::new(unfrozen.fault.code.kind, &resource.name, message).to_string()
+                Failure::new(
+                    FailureClass::from_name(unfrozen.fault.code.kind),
+                    &resource.name,
+                    message,
+                )
+                .to_string()
             })?;
         Ok(Arc::new(resolved))
     }

@@ -10,7 +10,7 @@ use kiln_resources::behaviour::{
     Group, GroupMember, OperationKind, Siblings, Stage, StageFn, TOO_MANY,
 };
 use kiln_resources::guard::guarded;
-use kiln_resources::op::{OpError, merge_data};
+use kiln_resources::op::{FailureClass, OpError, merge_data};
 use kiln_template::value::{Members, Value};
 use std::sync::Arc;
 use uuid::Uuid;
@@ -145,7 +145,7 @@ impl Tree {
             let stage = guarded("stages", || stages(&mut group)).map_err(OpError::Failed)??;
             let made = made_members(&stage.template);
             if made.len() > limit {
-                return Err(OpError::failed("RequestLimitExceeded", TOO_MANY));
+                return Err(OpError::failed(FailureClass::RequestLimitExceeded, TOO_MANY));
             }
             if stage.is_last {
                 return Ok(stage);
@@ -153,7 +153,7 @@ impl Tree {
             (members, is_new) = (made, false);
             merge_data(&mut data, stage.data);
         }
-        Err(OpError::failed("Error", "the group does not come to an end"))
+        Err(OpError::failed(FailureClass::Error, "the group does not come to an end"))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::time::Time;
 use crate::tree::{HandlerRun, OpId, Operation, Origin, Pause, Stages, Work};
 use kiln_cloud::Reply;
 use kiln_resources::behaviour::OperationKind;
-use kiln_resources::op::{Failure, Journal, Step};
+use kiln_resources::op::{Failure, FailureClass, Journal, Step};
 use kiln_resources::scaling::Cooldown;
 use kiln_template::resolved::ResolvedDefinition;
 use kiln_template::template::DeletionPolicy;
@@ -122,9 +122,10 @@ impl From<&Operation> for OperationBody {
             journal: steps.collect(),
             drifted: StoredMembers(run.drifted),
             failures: run.failures,
-            first_failure: run
-                .first_failure
-                .map(|failure| ErrorBody { class: failure.class, message: failure.message }),
+            first_failure: run.first_failure.map(|failure| ErrorBody {
+                class: failure.class.name().into(),
+                message: failure.message,
+            }),
             pause: operation.pause.map(|pause| match pause {
                 Pause::Retry(time) => PauseBody::Retry(time.micros()),
                 Pause::Stage(time) => PauseBody::Stage(time.micros()),
@@ -158,7 +159,7 @@ impl OperationBody {
                 journal,
                 failures: self.failures,
                 first_failure: self.first_failure.map(|failure| Failure {
-                    class: failure.class,
+                    class: FailureClass::from_name(&failure.class),
                     message: failure.message,
                     is_retryable: true,
                 }),

@@ -41,7 +41,7 @@ impl Recipe {
     }
 
     /// The recipe of a row; `text` gives the texts that it names.
-    pub fn of_row(
+    pub(crate) fn of_row(
         row: &RecipeRow,
         text: &dyn Fn(Hash) -> Option<Arc<str>>,
     ) -> Result<Recipe, StoreError> {

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 /// Where trees submit their batches.
 #[derive(Clone)]
-pub struct Committer {
+pub(crate) struct Committer {
     queue: mpsc::Sender<Request>,
 }
 
@@ -30,14 +30,17 @@ const MAX_LOGGED_TREES: usize = 10;
 
 impl Committer {
     /// Starts the task.
-    pub fn start(store: Arc<dyn Store>, metrics: Arc<Metrics>) -> (Committer, JoinHandle<()>) {
+    pub(crate) fn start(
+        store: Arc<dyn Store>,
+        metrics: Arc<Metrics>,
+    ) -> (Committer, JoinHandle<()>) {
         let (queue, requests) = mpsc::channel(MAX_BATCHES);
         (Committer { queue }, spawn("commit", commit_all(store, metrics, requests)))
     }
 
     /// Submits a batch. The receiver is told, once the batch is durable, whether the tree still belonged to
     /// the owner that wrote it. That may take long: a commit that the store refuses is tried until it succeeds.
-    pub async fn submit(&self, batch: Batch) -> oneshot::Receiver<bool> {
+    pub(crate) async fn submit(&self, batch: Batch) -> oneshot::Receiver<bool> {
         let (done, answer) = oneshot::channel();
         // If the task has ended, the receiver is told so by the end of its channel.
         _ = self.queue.send((batch, done)).await;

@@ -18,7 +18,7 @@ mod webhooks;
 
 pub(crate) use alarms::accepts_alarm_signals;
 pub use clock::{SystemIds, now};
-pub use commit::Committer;
+pub(crate) use commit::Committer;
 pub(crate) use event_sinks::post_events;
 pub(crate) use task::spawn;
 
@@ -139,11 +139,11 @@ pub struct TreeStatus {
     /// Why it is in that state.
     pub reason: Arc<str>,
     /// Whether an action is under way.
-    pub is_busy: bool,
+    pub(crate) is_busy: bool,
     /// The number of commands that were taken so far.
     pub commands: u64,
     /// Whether a trust or an application credential has yet to be revoked.
-    pub has_delegations_to_revoke: bool,
+    pub(crate) has_delegations_to_revoke: bool,
 }
 
 /// A new tree: the rows to be added to a store, and the tree in memory.

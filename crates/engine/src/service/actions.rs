@@ -1,6 +1,6 @@
 //! Actions on stacks other than create and update.
 
-use super::{RequestError, Requester, Service};
+use super::{RequestError, Service};
 use crate::error_type::ErrorType;
 use crate::ids::StackId;
 use crate::machine::Command;
@@ -108,18 +108,6 @@ impl Service {
         let (stack, root): (StackId, StackId) = (stack.id, stack.root);
         let reason = Arc::from(reason);
         self.command(root, Command::Mark { stack, resource: found.name, is_healthy, reason }).await
-    }
-
-    /// Refuses types that the requester may not use.
-    pub fn check_types(
-        &self,
-        requester: &Requester,
-        kinds: &[Arc<str>],
-    ) -> Result<(), RequestError> {
-        match kinds.iter().find(|kind| !(requester.may_use)(kind)) {
-            Some(kind) => Err(RequestError::forbidden_type(kind)),
-            None => Ok(()),
-        }
     }
 }
 

@@ -109,7 +109,7 @@ impl Service {
     }
 
     /// An alarm of a stack.
-    pub async fn stack_alarm(
+    pub(crate) async fn stack_alarm(
         &self,
         requester: &Requester,
         id: Uuid,
@@ -124,7 +124,7 @@ impl Service {
     }
 
     /// Deletes an alarm of a stack.
-    pub async fn drop_stack_alarm(
+    pub(crate) async fn drop_stack_alarm(
         &self,
         requester: &Requester,
         id: Uuid,

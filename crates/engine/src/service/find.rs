@@ -127,16 +127,4 @@ impl Service {
         let view = View::open_part(&*self.store, &self.config, stack.root, part).await?;
         view.ok_or_else(|| RequestError::not_found("Stack", &stack.name))
     }
-
-    /// The tree of a stack that is not deleted, and the stack's name in it.
-    pub async fn live_view(
-        &self,
-        requester: &Requester,
-        name: &str,
-        id: &str,
-    ) -> Result<(StackRow, View), RequestError> {
-        let stack = self.find_live_stack(requester, name, id).await?;
-        let view = self.view(&stack).await?;
-        Ok((stack, view))
-    }
 }

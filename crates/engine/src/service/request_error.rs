@@ -37,13 +37,13 @@ impl RequestError {
     }
 
     /// The stack has an action in progress.
-    pub fn action_in_progress(stack: &str, action: impl fmt::Display) -> RequestError {
+    pub(crate) fn action_in_progress(stack: &str, action: impl fmt::Display) -> RequestError {
         let message = format!("Stack {stack} already has an action ({action}) in progress.");
         RequestError::new(ErrorType::ActionInProgress, message)
     }
 
     /// A limit is exceeded.
-    pub fn limit_exceeded(message: impl fmt::Display) -> RequestError {
+    pub(crate) fn limit_exceeded(message: impl fmt::Display) -> RequestError {
         RequestError::new(
             ErrorType::RequestLimitExceeded,
             format!("Request limit exceeded: {message}"),
@@ -51,7 +51,7 @@ impl RequestError {
     }
 
     /// The first error that the validation found, with all findings.
-    pub fn from_diagnostics(
+    pub(crate) fn from_diagnostics(
         diagnostics: &[Diagnostic],
         sources: &Sources,
         is_validation: bool,

@@ -79,7 +79,7 @@ impl Service {
 
     /// Stores a configuration under the id that its resource chose; the hidden fields are stored as secrets. A repeated
     /// call changes nothing.
-    pub async fn put_config(
+    pub(crate) async fn put_config(
         &self,
         requester: &Requester,
         id: Uuid,
@@ -207,7 +207,7 @@ impl Service {
 
     /// Stores a deployment under the id that its resource chose, or changes the supplied fields of it. A repeated call
     /// changes nothing.
-    pub async fn put_deployment(
+    pub(crate) async fn put_deployment(
         &self,
         requester: &Requester,
         id: Uuid,

@@ -38,7 +38,7 @@ impl Tree {
     }
 
     /// How many rows have yet to be stored.
-    pub fn count_changes(&self) -> usize {
+    pub(crate) fn count_changes(&self) -> usize {
         self.changes.resources.len() + self.changes.events.len()
     }
 

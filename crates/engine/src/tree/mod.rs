@@ -11,9 +11,9 @@ mod resource;
 mod stack;
 
 pub(crate) use changes::Changes;
-pub use operation::{HandlerRun, NodeId, Operation, Origin, Pause, Resizing, Stages, Work};
-pub use resource::Resource;
-pub use stack::Stack;
+pub(crate) use operation::{HandlerRun, NodeId, Operation, Origin, Pause, Resizing, Stages, Work};
+pub(crate) use resource::Resource;
+pub(crate) use stack::Stack;
 
 use crate::blueprint::Templates;
 use crate::config::Config;
@@ -30,11 +30,11 @@ use std::sync::Arc;
 
 /// A position in the arena of stacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct StackKey(pub(crate) u32);
+pub(crate) struct StackKey(pub(crate) u32);
 
 /// A position in the arena of resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Slot(pub(crate) u32);
+pub(crate) struct Slot(pub(crate) u32);
 
 /// The id of an operation; never used twice in a tree's life in one process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -138,7 +138,7 @@ impl Tree {
     }
 
     /// The root stack.
-    pub fn root_key(&self) -> StackKey {
+    pub(crate) fn root_key(&self) -> StackKey {
         StackKey(0)
     }
 

@@ -14,30 +14,30 @@ use std::time::Duration;
 
 /// An operation on a resource.
 #[derive(Clone, Debug)]
-pub struct Operation {
+pub(crate) struct Operation {
     /// The id under which its reports come in.
-    pub id: OpId,
+    pub(crate) id: OpId,
     /// What it does.
-    pub kind: OperationKind,
+    pub(crate) kind: OperationKind,
     /// Why it was begun.
-    pub origin: Origin,
+    pub(crate) origin: Origin,
     /// The action that it is a part of: the retries of a create are a delete and a create.
-    pub action: Action,
+    pub(crate) action: Action,
     /// The definition that is being applied.
-    pub target: Option<Arc<ResolvedDefinition>>,
+    pub(crate) target: Option<Arc<ResolvedDefinition>>,
     /// The dependencies of the resource by that definition.
-    pub requires: Vec<ResourceId>,
+    pub(crate) requires: Vec<ResourceId>,
     /// Whether it is being stopped.
-    pub is_stopping: bool,
+    pub(crate) is_stopping: bool,
     /// What it waits for, if it is paused.
-    pub pause: Option<Pause>,
+    pub(crate) pause: Option<Pause>,
     /// How it is done, and how far it is.
-    pub work: Work,
+    pub(crate) work: Work,
 }
 
 /// Why an operation was begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub(crate) enum Origin {
     /// A node of a traversal needs it.
     Node(NodeId),
     /// The traversal of the stack began it before a restart, and no node has claimed it yet.
@@ -48,16 +48,16 @@ pub enum Origin {
 
 /// A node of the schedule of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NodeId {
+pub(crate) struct NodeId {
     /// The schedule; never the same twice in a tree's life in one process.
-    pub schedule: u64,
+    pub(crate) schedule: u64,
     /// The position in the schedule.
-    pub node: usize,
+    pub(crate) node: usize,
 }
 
 /// How an operation is done.
 #[derive(Clone, Debug)]
-pub enum Work {
+pub(crate) enum Work {
     /// A handler of the resource's type runs.
     Handler(HandlerRun),
     /// The nested stack is traversed, in one stage or in several.
@@ -68,46 +68,46 @@ pub enum Work {
 
 /// A handler that runs, and what it needs to go on after an interruption.
 #[derive(Clone, Debug, Default)]
-pub struct HandlerRun {
+pub(crate) struct HandlerRun {
     /// The steps so far.
-    pub journal: Journal,
+    pub(crate) journal: Journal,
     /// How often it failed.
-    pub failures: u32,
+    pub(crate) failures: u32,
     /// The first failure, which is the one that is shown.
-    pub first_failure: Option<Failure>,
+    pub(crate) first_failure: Option<Failure>,
     /// The values of properties that have drifted from the last definition.
-    pub drifted: Arc<Members>,
+    pub(crate) drifted: Arc<Members>,
     /// The snapshot for which a copy of the object is made.
-    pub snapshot: Option<SnapshotId>,
+    pub(crate) snapshot: Option<SnapshotId>,
     /// Whether the object is copied before it is removed.
-    pub snapshot_before_delete: bool,
+    pub(crate) snapshot_before_delete: bool,
 }
 
 /// The traversals of a nested stack that an operation needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stages {
+pub(crate) struct Stages {
     /// Whether the traversal under way is the last that is needed.
-    pub is_last: bool,
+    pub(crate) is_last: bool,
     /// How long to wait after that traversal, if another is needed.
-    pub pause: Duration,
+    pub(crate) pause: Duration,
     /// How many traversals were begun.
-    pub count: u32,
+    pub(crate) count: u32,
 }
 
 /// A change of the size of a group.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Resizing {
+pub(crate) struct Resizing {
     /// The size that the policy asked for.
-    pub size: usize,
+    pub(crate) size: usize,
     /// The cooldown that follows.
-    pub cooldown: Cooldown,
+    pub(crate) cooldown: Cooldown,
     /// The traversals of the group's nested stack.
-    pub stages: Stages,
+    pub(crate) stages: Stages,
 }
 
 /// What an operation waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pause {
+pub(crate) enum Pause {
     /// The next try.
     Retry(Time),
     /// The next stage of a group.
@@ -116,7 +116,7 @@ pub enum Pause {
 
 impl Pause {
     /// When it is over.
-    pub fn until(self) -> Time {
+    pub(crate) fn until(self) -> Time {
         match self {
             Pause::Retry(time) | Pause::Stage(time) => time,
         }

@@ -11,7 +11,7 @@ use kiln_template::value::{Members, Value};
 use std::sync::Arc;
 
 /// A resource.
-pub struct Resource {
+pub(crate) struct Resource {
     /// The id in the record; a replacement has another one.
     pub id: ResourceId,
     /// Its stack.
@@ -45,16 +45,16 @@ pub struct Resource {
     /// The resource that it replaces.
     pub replaces: Option<ResourceId>,
     /// The resource that replaces it.
-    pub replaced_by: Option<ResourceId>,
+    pub(crate) replaced_by: Option<ResourceId>,
     /// The snapshot that it belongs to, if it is the record of a copy of an object: such a record is in no
     /// template, and no reader sees it.
-    pub copy_of: Option<SnapshotId>,
+    pub(crate) copy_of: Option<SnapshotId>,
     /// Its nested stack.
     pub child: Option<StackKey>,
     /// Whether it is in doubt that there is an object: a call was lost.
-    pub is_doubtful: bool,
+    pub(crate) is_doubtful: bool,
     /// Whether a create or an update failed half-way, so that the state of the object is not known.
-    pub is_half_done: bool,
+    pub(crate) is_half_done: bool,
     /// The hook that it waits at.
     pub hook: Option<Hook>,
     /// The hooks that were cleared in this traversal.

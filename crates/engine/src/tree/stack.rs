@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// A stack.
-pub struct Stack {
+pub(crate) struct Stack {
     /// The id that users see.
     pub id: StackId,
     /// The name; of a nested stack, the physical name of its parent resource.
@@ -21,7 +21,7 @@ pub struct Stack {
     /// The stack and the resource that it is nested in.
     pub parent_resource: Option<(StackKey, Slot)>,
     /// The id of that resource, whose record may go first.
-    pub parent_resource_id: Option<ResourceId>,
+    pub(crate) parent_resource_id: Option<ResourceId>,
     /// How deep it is nested.
     pub depth: usize,
     /// The last action, and its status.

@@ -2,8 +2,7 @@
 
 use super::*;
 use kiln_engine::alarms::{AlarmEventKind, Webhook, WebhookClient};
-use kiln_engine::error_type::ErrorType;
-use kiln_engine::objects::{ObjectKind, ObjectQuery, ObjectRow, Objects};
+use kiln_engine::{ErrorType, ObjectKind, ObjectQuery, ObjectRow, Objects};
 
 /// Somebody who takes letters, if they like, to addresses that begin with `http://good/`.
 #[derive(Debug, Default)]

@@ -2,9 +2,8 @@
 
 use super::script::{Kind, MAX_SIZE, Plan, Planned, Wanted};
 use super::world::{World, now};
-use kiln_engine::ids::StackId;
-use kiln_engine::state::{Action, Status};
 use kiln_engine::store::{EventQuery, ResourceRow, SnapshotRow, StackRow, Store};
+use kiln_engine::{Action, StackId, Status};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// All that the store holds of the tree.

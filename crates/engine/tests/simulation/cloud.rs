@@ -8,7 +8,7 @@
 use kiln_cloud::{Call, Marker, Method, Reply, Service, delete, get, patch, post};
 use kiln_resources::behaviour::{OperationKind, SignalOutcome};
 use kiln_resources::declare::*;
-use kiln_resources::op::{Op, OpError, Progress};
+use kiln_resources::op::{FailureClass, Op, OpError, Progress};
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -325,7 +325,10 @@ pub fn homing() -> ResourceType {
     async fn knows_whom_it_follows(op: &mut Op) -> Result<(), OpError> {
         let is_first = op.prop("size").equals(&1.into()) && op.id().is_none();
         if op.context().predecessor.is_some() == is_first {
-            return Err(OpError::failed("Lost", "it does not know whose place it takes"));
+            return Err(OpError::failed(
+                FailureClass::from_name("Lost"),
+                "it does not know whose place it takes",
+            ));
         }
         let name = op.context().physical_name.clone();
         op.set_id(name);
@@ -343,7 +346,11 @@ pub fn homing() -> ResourceType {
 pub fn wordy() -> ResourceType {
     ResourceType::new("Test::Wordy")
         .about("A type that fails with a text of ten megabytes.")
-        .creates(|_| Box::pin(async { Err(OpError::failed("Wordy", "word ".repeat(2 << 20))) }))
+        .creates(|_| {
+            Box::pin(async {
+                Err(OpError::failed(FailureClass::from_name("Wordy"), "word ".repeat(2 << 20)))
+            })
+        })
 }
 
 fn marker(op: &Op) -> Marker {
@@ -444,7 +451,9 @@ async fn rest(op: &mut Op, rests: bool) -> Result<(), OpError> {
 }
 
 async fn look(op: &mut Op) -> Result<(), OpError> {
-    let Some(id) = op.id() else { return Err(OpError::failed("NotFound", "it is not there")) };
+    let Some(id) = op.id() else {
+        return Err(OpError::failed(FailureClass::NotFound, "it is not there"));
+    };
     let path = format!("/things/{id}");
     let reply = op.read(get(Service::Compute, path)).await?;
     show(op, &reply);

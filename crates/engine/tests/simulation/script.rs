@@ -3,10 +3,7 @@
 
 use super::swarm::Swarm;
 use super::world::{Rng, World, recipe};
-use kiln_engine::blueprint::Recipe;
-use kiln_engine::ids::{Ids, SnapshotId, StackId};
-use kiln_engine::machine::{Command, Settings};
-use kiln_engine::state::Action;
+use kiln_engine::{Action, Command, Ids, Recipe, Settings, SnapshotId, StackId};
 use kiln_template::environment::Environment;
 use kiln_template::limits::Limits;
 use kiln_template::source::Sources;

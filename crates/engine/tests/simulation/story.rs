@@ -3,9 +3,8 @@
 use super::check::{differs, flaws};
 use super::script::{Wanted, random_story};
 use super::world::{Faults, World, now};
-use kiln_engine::machine::{Command, Reached};
-use kiln_engine::state::{Action, Status};
 use kiln_engine::store::Store;
+use kiln_engine::{Action, Command, Reached, Status};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Lets the story of a seed happen; tells what is wrong afterwards.

@@ -2,7 +2,7 @@
 //! and nothing else goes wrong finds other bugs than one in which everything happens now and then.
 
 use super::world::{Faults, Rng};
-use kiln_engine::config::Config;
+use kiln_engine::Config;
 use std::time::Duration;
 
 /// The options of one run; printed with the log of a run that fails.

@@ -2,15 +2,11 @@
 
 use super::cloud::{Cloud, fragile, fragile_group, homing, panics, thing, wordy};
 use kiln_cloud::{Call, CallError, Method, Reply};
-use kiln_engine::blueprint::{Recipe, Source};
-use kiln_engine::config::Config;
-use kiln_engine::ids::{CommandId, EngineId, Ids, RecipeId, StackId};
-use kiln_engine::machine::{Command, Input, NewStack, Reached, Settings};
-use kiln_engine::memory::MemoryStore;
-use kiln_engine::owner::{Order, Owner};
 use kiln_engine::store::{CommandRow, NewTree, Store};
-use kiln_engine::time::Time;
-use kiln_engine::tree::{Env, OpId, Tree};
+use kiln_engine::{
+    Command, CommandId, Config, EngineId, Env, Ids, Input, MemoryStore, NewStack, OpId, Order,
+    Owner, Reached, Recipe, RecipeId, Settings, Source, StackId, Time, Tree,
+};
 use kiln_resources::op::Answer;
 use kiln_resources::registry::Registry;
 use kiln_template::value::Members;

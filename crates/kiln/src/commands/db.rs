@@ -2,7 +2,7 @@
 
 use crate::cli::{Database, DbCommand, Purge};
 use crate::stdio::{CommandError, Streams, Verdict};
-use kiln_engine::runtime::now;
+use kiln_engine::now;
 use kiln_engine::store::{Store, StoreError};
 use kiln_store::SqlStore;
 use std::time::Duration;

@@ -13,7 +13,7 @@ pub(crate) use options::rows;
 
 use crate::stdio::CommandError;
 use kiln_api::policy;
-use kiln_engine::service::Rules;
+use kiln_engine::Rules;
 use option::OptionKey;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -101,7 +101,7 @@ pub(crate) struct Settings {
     pub(crate) policy_file: Option<PathBuf>,
     pub(crate) policy: policy::Options,
     pub(crate) rules: Rules,
-    pub(crate) engine: kiln_engine::config::Config,
+    pub(crate) engine: kiln_engine::Config,
     /// How notifications are sent, if they are.
     pub(crate) notifications: Option<kiln_bus::BusConfig>,
     /// Directories with files that define resource types.
@@ -129,7 +129,7 @@ impl Settings {
         let flavor = options.identity.flavor(file)?;
         let login = options.identity.login();
         let has_cloud = matches!(flavor, Flavor::Keystone | Flavor::Standalone);
-        let engine_config = kiln_engine::config::Config {
+        let engine_config = kiln_engine::Config {
             outside: cloud.outside(&login).into(),
             region: cloud.region().map(Into::into),
             ..engine.engine()

@@ -17,7 +17,7 @@ use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
 use axum::{Extension, Router};
 use kiln_api::{App, Scheme, auth};
-use kiln_engine::runtime::now;
+use kiln_engine::now;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 use std::sync::Arc;

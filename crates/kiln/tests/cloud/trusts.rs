@@ -41,7 +41,7 @@ impl Site {
             format!("http://{}", socket.local_addr().expect("an address"))
         };
         let (identity_url, cloud_url) = (url(&front), url(&back));
-        let clock = Clock::new(|| kiln_engine::runtime::now().micros());
+        let clock = Clock::new(|| kiln_engine::now().micros());
         let seed = Seed::new(&identity_url).services(Cloud::catalogue(&cloud_url));
         let settings = identity::IdentityOptions {
             delegated_trusts,

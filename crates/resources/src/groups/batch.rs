@@ -2,7 +2,7 @@
 
 use super::{Member, Pace};
 use crate::declare::Value;
-use crate::op::OpError;
+use crate::op::{FailureClass, OpError};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -66,7 +66,7 @@ pub(crate) fn fits(stages: usize, pause: Duration, timeout: Duration) -> Result<
         return Ok(());
     }
     let message = "The current update policy will result in stack update timeout.";
-    Err(OpError::failed("ValueError", message))
+    Err(OpError::failed(FailureClass::ValueError, message))
 }
 
 /// The members of a group's next template.

@@ -5,7 +5,7 @@
 
 use super::error::is_quota;
 use super::run::{Answer, Demand, Note};
-use super::{Backoff, Op, OpError, Progress, Step, wrong_answer};
+use super::{Backoff, FailureClass, Op, OpError, Progress, Step, wrong_answer};
 use crate::behaviour::OperationKind;
 use kiln_cloud::{Call, CallError, Method, Reply};
 use std::time::Duration;
@@ -294,7 +294,8 @@ impl Op {
                     return Err(OpError::broken(why).shown(&call, &reply));
                 }
                 Some(Progress::Unknown(why)) => {
-                    return Err(OpError::failed("ResourceUnknownStatus", why).shown(&call, &reply));
+                    return Err(OpError::failed(FailureClass::ResourceUnknownStatus, why)
+                        .shown(&call, &reply));
                 }
                 Some(Progress::NotYet) | None => self.pause(backoff.next_pause()).await?,
             }

@@ -1,7 +1,7 @@
 //! Objects beside the resource's own, each created once: copies for a snapshot or before a deletion, and
 //! auxiliary objects.
 
-use super::{Op, OpError};
+use super::{FailureClass, Op, OpError};
 use kiln_cloud::{Call, Marker, Reply};
 use std::sync::Arc;
 
@@ -15,7 +15,10 @@ impl Op {
     /// used. Returns its id, which is at the JSON pointer `id` in the reply.
     pub async fn copy(&mut self, step: &str, call: Call, id: &str) -> Result<Arc<str>, OpError> {
         let Some(marker) = call.recovery.marker.as_deref().cloned() else {
-            return Err(OpError::failed("InternalError", "a copy without a mark cannot be found"));
+            return Err(OpError::failed(
+                FailureClass::InternalError,
+                "a copy without a mark cannot be found",
+            ));
         };
         let made = match self.context.journal.step(step) {
             // An earlier operation may have created it: its journal is gone, the copy is not.
@@ -27,7 +30,10 @@ impl Op {
             None => {
                 let reply = self.call(step, call).await?;
                 id_in(&reply, &marker, id).ok_or_else(|| {
-                    OpError::failed("Error", "the service did not say which copy it made")
+                    OpError::failed(
+                        FailureClass::Error,
+                        "the service did not say which copy it made",
+                    )
                 })?
             }
         };
@@ -50,7 +56,10 @@ impl Op {
                 self.beside.push((marker, id.clone()));
                 Ok((reply, id))
             }
-            _ => Err(OpError::failed("Error", "the service did not say which object it made")),
+            _ => Err(OpError::failed(
+                FailureClass::Error,
+                "the service did not say which object it made",
+            )),
         }
     }
 

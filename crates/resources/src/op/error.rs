@@ -1,8 +1,8 @@
 //! The errors of operations, as users see them: what went wrong in the service's words, and what to do next.
 
+use super::FailureClass;
 use kiln_cloud::{Call, CallError, Reply};
 use std::fmt;
-use std::sync::Arc;
 
 /// The reason why an operation stops early.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +17,7 @@ pub enum OpError {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
     /// The class of the error, such as `ResourceInError`.
-    pub class: Arc<str>,
+    pub class: FailureClass,
     /// The message.
     pub message: String,
     /// Whether a new object may succeed.
@@ -26,14 +26,13 @@ pub struct Failure {
 
 impl OpError {
     /// A failure with a class and a message.
-    pub fn failed(class: impl Into<Arc<str>>, message: impl Into<String>) -> OpError {
-        let (class, message) = (class.into(), message.into());
-        OpError::Failed(Failure { class, message, is_retryable: false })
+    pub fn failed(class: FailureClass, message: impl Into<String>) -> OpError {
+        OpError::Failed(Failure { class, message: message.into(), is_retryable: false })
     }
 
     /// A failure of the object itself, according to the service; a new object may succeed.
     pub fn broken(message: impl Into<String>) -> OpError {
-        let class = "ResourceInError".into();
+        let class = FailureClass::ResourceInError;
         OpError::Failed(Failure { class, message: message.into(), is_retryable: true })
     }
 
@@ -59,7 +58,7 @@ impl OpError {
         let (class, next) = verdict(reply.status, &said);
         message.push_str(&format!(". Next: {next}."));
         let is_retryable = reply.status == 409 && !is_quota(&said);
-        OpError::Failed(Failure { class: class.into(), message, is_retryable })
+        OpError::Failed(Failure { class, message, is_retryable })
     }
 
     /// The same error with another advice.
@@ -78,29 +77,31 @@ impl OpError {
 
     /// Whether the object of a call was not found.
     pub fn is_not_found(&self) -> bool {
-        matches!(self, OpError::Failed(failure) if &*failure.class == "NotFound")
+        matches!(self, OpError::Failed(failure) if failure.class == FailureClass::NotFound)
     }
 
     /// Whether a call conflicts with an existing object.
     pub fn is_conflict(&self) -> bool {
-        matches!(self, OpError::Failed(failure) if &*failure.class == "Conflict")
+        matches!(self, OpError::Failed(failure) if failure.class == FailureClass::Conflict)
     }
 
     /// Whether the effect of a call seems to exist already.
     pub fn is_already_done(&self) -> bool {
         let OpError::Failed(failure) = self else { return false };
-        match &*failure.class {
-            "Conflict" => failure.is_retryable,
-            "BadRequest" => failure.message.contains("already"),
+        match failure.class {
+            FailureClass::Conflict => failure.is_retryable,
+            FailureClass::BadRequest => failure.message.contains("already"),
             _ => false,
         }
     }
 
     pub(super) fn unreached(call: &Call, error: &CallError) -> OpError {
         match error {
-            CallError::Impossible(why) => OpError::failed("EndpointNotFound", why.clone()),
+            CallError::Impossible(why) => {
+                OpError::failed(FailureClass::EndpointNotFound, why.clone())
+            }
             error => OpError::failed(
-                "ConnectFailure",
+                FailureClass::ConnectFailure,
                 format!("{call:?}: {error}. Next: try again when the service can be reached."),
             ),
         }
@@ -108,20 +109,24 @@ impl OpError {
 }
 
 /// The class of a rejection, and what to do next.
-fn verdict(status: u16, said: &str) -> (&'static str, &'static str) {
+fn verdict(status: u16, said: &str) -> (FailureClass, &'static str) {
     const QUOTA: &str = "ask for a higher quota, or remove something";
+    use FailureClass::{
+        BadRequest, Conflict, Forbidden, HttpError, NotFound, OverLimit, TooManyRequests,
+        Unauthorized,
+    };
     match status {
-        400 => ("BadRequest", "change what the template asks for, and update the stack"),
-        401 => ("Unauthorized", "update the stack, so that it gets the rights of its user anew"),
-        403 if is_quota(said) => ("Forbidden", QUOTA),
-        403 => ("Forbidden", "ask for the role that this needs, or have somebody with it do it"),
-        404 => ("NotFound", "look for what is missing, name another, or update the stack"),
-        409 if is_quota(said) => ("Conflict", QUOTA),
-        409 => ("Conflict", "see what it clashes with, and update the stack when that is over"),
-        413 => ("OverLimit", QUOTA),
-        429 => ("TooManyRequests", "try again later: the service is busy"),
-        500..=599 => ("HTTPError", "try again; if it stays, its operator finds it by the id"),
-        _ => ("HTTPError", "ask the operator of the service what it means"),
+        400 => (BadRequest, "change what the template asks for, and update the stack"),
+        401 => (Unauthorized, "update the stack, so that it gets the rights of its user anew"),
+        403 if is_quota(said) => (Forbidden, QUOTA),
+        403 => (Forbidden, "ask for the role that this needs, or have somebody with it do it"),
+        404 => (NotFound, "look for what is missing, name another, or update the stack"),
+        409 if is_quota(said) => (Conflict, QUOTA),
+        409 => (Conflict, "see what it clashes with, and update the stack when that is over"),
+        413 => (OverLimit, QUOTA),
+        429 => (TooManyRequests, "try again later: the service is busy"),
+        500..=599 => (HttpError, "try again; if it stays, its operator finds it by the id"),
+        _ => (HttpError, "ask the operator of the service what it means"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Running an operation demand by demand, without a runtime.
 
-use super::{Context, Op, OpError, Step};
+use super::{Context, FailureClass, Op, OpError, Step};
 use crate::behaviour::OperationKind;
 use crate::declare::{Members, ResourceType, Value};
 use crate::guard::guarded;
@@ -181,7 +181,7 @@ impl RunningOperation {
 
 fn broken(what: &str) -> OpError {
     OpError::failed(
-        "InternalError",
+        FailureClass::InternalError,
         format!("the resource type's operation {what}: please report this"),
     )
 }

@@ -2,7 +2,7 @@
 
 use super::{RestSpec, field, label, object, path, show, spec_of, versioned, wanted_fields};
 use crate::declare::Members;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::wire;
 use kiln_cloud::get;
 use kiln_template::schema::{Inner, Property};
@@ -18,7 +18,7 @@ pub async fn observe(op: &mut Op) -> Result<(), OpError> {
     let found = object(&spec, &reply.body);
     let status = found[&*spec.readiness.status].as_str();
     if status.is_some_and(|status| spec.readiness.gone.iter().any(|gone| gone == status)) {
-        return Err(OpError::failed("NotFound", "the object is gone"));
+        return Err(OpError::failed(FailureClass::NotFound, "the object is gone"));
     }
     let drifted = drifted(op, &spec, found);
     show(op, &spec, &reply);

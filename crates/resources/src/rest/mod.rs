@@ -14,7 +14,7 @@ pub use spec::{FieldAdjuster, Readiness, RestSpec, UpdateMethod};
 
 use crate::behaviour::OperationKind;
 use crate::declare::{Name, Value};
-use crate::op::{Op, OpError, Progress};
+use crate::op::{FailureClass, Op, OpError, Progress};
 use crate::wire;
 use fields::fields;
 use kiln_cloud::{Call, Marker, Method, Reply, Service, delete, get, post};
@@ -22,8 +22,9 @@ use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 
 fn spec_of(op: &Op) -> Result<Arc<RestSpec>, OpError> {
-    op.rest_spec()
-        .ok_or_else(|| OpError::failed("InternalError", "the type does not say what it is"))
+    op.rest_spec().ok_or_else(|| {
+        OpError::failed(FailureClass::InternalError, "the type does not say what it is")
+    })
 }
 
 // --- names and marks ---
@@ -196,7 +197,7 @@ pub async fn create_with(op: &mut Op, fields: Map<String, Json>) -> Result<(), O
             Json::Number(number) => number.to_string(),
             _ => {
                 return Err(OpError::failed(
-                    "Error",
+                    FailureClass::Error,
                     "the service did not say which object it made",
                 ));
             }
@@ -448,7 +449,9 @@ pub async fn check(op: &mut Op) -> Result<(), OpError> {
     show(op, &spec, &reply);
     op.set_drifted(drifted);
     match progress(&spec, &reply) {
-        Progress::Failed(why) | Progress::Unknown(why) => Err(OpError::failed("Error", why)),
+        Progress::Failed(why) | Progress::Unknown(why) => {
+            Err(OpError::failed(FailureClass::Error, why))
+        }
         _ => Ok(()),
     }
 }

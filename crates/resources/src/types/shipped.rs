@@ -3,7 +3,7 @@
 
 use crate::behaviour::{Group, Stage, View};
 use crate::declare::{Members, Value};
-use crate::op::OpError;
+use crate::op::{FailureClass, OpError};
 use kiln_template::functions::{Fault, step_into_attribute};
 use kiln_template::limits::Limits;
 use kiln_template::{Sources, read};
@@ -12,7 +12,8 @@ use kiln_template::{Sources, read};
 pub(super) fn stage(template: &str, group: &Group<'_>) -> Result<Stage, OpError> {
     let file = Sources::new().add("shipped", template);
     let (tree, _) = read::read(file, template, &Limits::default());
-    let tree = tree.ok_or_else(|| OpError::failed("ValueError", "a template of ours is broken"))?;
+    let tree = tree
+        .ok_or_else(|| OpError::failed(FailureClass::ValueError, "a template of ours is broken"))?;
     let given = group.properties.iter().filter(|(_, value)| !value.is_null());
     let parameters: Members = given.map(|(name, value)| (name.clone(), value.clone())).collect();
     Ok(Stage { template: Value::from(&tree), parameters, is_last: true, ..Stage::default() })

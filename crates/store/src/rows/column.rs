@@ -4,10 +4,10 @@ use super::state_named;
 use crate::error::DbError;
 use crate::sql::{Reader, Values};
 use kiln_engine::alarms::{AlarmEventKind, AlarmState};
-use kiln_engine::ids::{CommandId, EngineId, EventId, RecipeId, ResourceId, SnapshotId, StackId};
-use kiln_engine::objects::ObjectKind;
-use kiln_engine::state::{Action, State};
-use kiln_engine::time::Time;
+use kiln_engine::{
+    Action, CommandId, EngineId, EventId, ObjectKind, RecipeId, ResourceId, SnapshotId, StackId,
+    State, Time,
+};
 use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;

@@ -3,8 +3,8 @@
 use super::column::{body_column, column};
 use super::{NO_ID, NO_TIME};
 use crate::table::{Column, TableRow};
-use kiln_engine::ids::{CommandId, StackId};
 use kiln_engine::store::CommandRow;
+use kiln_engine::{CommandId, StackId};
 
 /// A command and its position in the queue.
 pub(crate) struct QueuedRow {

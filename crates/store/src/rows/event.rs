@@ -4,8 +4,8 @@ use super::column::{column, status_column};
 use super::{NO_ID, NO_STATE, NO_TIME};
 use crate::cipher::BodyKind;
 use crate::table::{Column, TableRow};
-use kiln_engine::ids::{EventId, StackId};
 use kiln_engine::store::EventRow;
+use kiln_engine::{EventId, StackId};
 use std::sync::Arc;
 
 impl TableRow for EventRow {

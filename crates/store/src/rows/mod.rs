@@ -17,8 +17,7 @@ pub(crate) use stack::{NEVER_UPDATED, TagRow, class};
 pub(crate) use tree::TreeRow;
 
 use crate::error::DbError;
-use kiln_engine::state::{Action, State, Status};
-use kiln_engine::time::Time;
+use kiln_engine::{Action, State, Status, Time};
 use uuid::Uuid;
 
 /// The values of a row before its columns are read.

@@ -3,7 +3,7 @@
 use super::column::{body_column, column};
 use super::{NO_ID, NO_TIME};
 use crate::table::{Column, TableRow};
-use kiln_engine::objects::{ObjectKind, ObjectRow};
+use kiln_engine::{ObjectKind, ObjectRow};
 use std::sync::Arc;
 
 impl TableRow for ObjectRow {

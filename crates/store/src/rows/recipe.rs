@@ -6,8 +6,8 @@ use crate::cipher::BodyKind;
 use crate::error::DbError;
 use crate::sql::Reader;
 use crate::table::{Column, TableRow};
-use kiln_engine::ids::{RecipeId, StackId};
 use kiln_engine::store::{Content, Hash, RecipeRow};
+use kiln_engine::{RecipeId, StackId};
 use std::sync::Arc;
 
 impl TableRow for RecipeRow {

@@ -3,8 +3,8 @@
 use super::column::{body_column, column, status_column};
 use super::{NO_ID, NO_STATE, NO_TIME};
 use crate::table::{Column, TableRow};
-use kiln_engine::ids::{ResourceId, StackId};
 use kiln_engine::store::ResourceRow;
+use kiln_engine::{ResourceId, StackId};
 use std::sync::Arc;
 
 impl TableRow for ResourceRow {

@@ -3,9 +3,8 @@
 use super::column::{body_column, column, status_column};
 use super::{NO_ID, NO_STATE, NO_TIME};
 use crate::table::{Column, TableRow};
-use kiln_engine::ids::{RecipeId, StackId};
 use kiln_engine::store::StackRow;
-use kiln_engine::time::Time;
+use kiln_engine::{RecipeId, StackId, Time};
 use std::sync::Arc;
 
 /// The value of `updated` for a stack that was never updated: less than any moment, so that it can be

@@ -3,9 +3,8 @@
 use super::column::column;
 use super::{NO_ID, NO_TIME};
 use crate::table::{Column, TableRow};
-use kiln_engine::ids::{EngineId, StackId};
 use kiln_engine::store::Lease;
-use kiln_engine::time::Time;
+use kiln_engine::{EngineId, StackId, Time};
 
 /// A tree: its owner, its queue's and its events' numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]

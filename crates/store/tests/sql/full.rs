@@ -3,13 +3,11 @@
 use super::keys::execute;
 use crate::test_store::{TestDatabase, TestStore};
 use kiln_cloud::{Call, CallError, Credential, Reply, Transport};
-use kiln_engine::blueprint::{Recipe, Source};
-use kiln_engine::config::Config;
-use kiln_engine::ids::{RecipeId, StackId};
-use kiln_engine::machine::{Command, NewStack, Settings};
-use kiln_engine::runtime::{Engine, EngineSettings as Pace};
-use kiln_engine::state::{Action, Status};
 use kiln_engine::store::Store;
+use kiln_engine::{
+    Action, Command, Config, Engine, EngineSettings as Pace, NewStack, Recipe, RecipeId, Settings,
+    Source, StackId, Status,
+};
 use sqlx::Row;
 use std::fmt::Write;
 use std::sync::Arc;

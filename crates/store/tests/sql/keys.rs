@@ -189,8 +189,8 @@ pub(crate) async fn another_process_notices_a_new_key(database: TestDatabase) {
     ours.rotate().await.unwrap();
     let other = TestStore::new(theirs.clone(), theirs);
     let mut second = other.tree("p", "b");
-    second.stack.id = kiln_engine::ids::StackId(uuid::Uuid::from_u128(1));
-    second.recipe.id = kiln_engine::ids::RecipeId(uuid::Uuid::from_u128(2));
+    second.stack.id = kiln_engine::StackId(uuid::Uuid::from_u128(1));
+    second.recipe.id = kiln_engine::RecipeId(uuid::Uuid::from_u128(2));
     other.store.create_tree(second).await.unwrap();
     let keys: std::collections::BTreeSet<_> =
         bodies(&database).await.iter().map(|body| body[1..5].to_vec()).collect();

@@ -5,9 +5,7 @@ use kiln_engine::alarms::{
     AlarmChange, AlarmEvent, AlarmEventKind, AlarmQuery, AlarmRow, AlarmState, Bucket,
     HistoryQuery, Series, SeriesQuery, SeriesRow, Totals,
 };
-use kiln_engine::ids::StackId;
-use kiln_engine::objects::{ObjectKind, ObjectQuery, ObjectRow};
-use kiln_engine::time::Time;
+use kiln_engine::{ObjectKind, ObjectQuery, ObjectRow, StackId, Time};
 use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;

@@ -1,8 +1,8 @@
 //! Writing, and reading what was written.
 
 use crate::test_store::{COMPLETE, LONG, TestStore, at, batch, text};
-use kiln_engine::ids::{RecipeId, StackId};
 use kiln_engine::store::{Batch, CreateError, EventQuery, NewTree, RecipeRow, StackRow};
+use kiln_engine::{RecipeId, StackId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

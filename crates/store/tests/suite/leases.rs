@@ -1,7 +1,7 @@
 //! Who owns a tree.
 
 use crate::test_store::{LONG, TestStore, at, batch};
-use kiln_engine::ids::StackId;
+use kiln_engine::StackId;
 use kiln_engine::store::{Batch, Lease, NewTree};
 use std::collections::BTreeSet;
 use std::sync::Arc;

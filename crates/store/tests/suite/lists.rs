@@ -1,11 +1,10 @@
 //! Pages of stacks and events.
 
 use crate::test_store::{COMPLETE, LONG, TestStore, at, batch, scatter};
-use kiln_engine::state::{Action, State, Status};
 use kiln_engine::store::{
     Batch, EventField, EventQuery, StackField, StackQuery, StackRow, StackSort, TagQuery,
 };
-use kiln_engine::time::Time;
+use kiln_engine::{Action, State, Status, Time};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -118,7 +117,7 @@ pub(crate) async fn stacks_are_filtered(test: TestStore) {
     // A marker that is not in the list still has a place; one that is nowhere has none.
     let query = StackQuery { marker: Some(ids[2]), ..query };
     assert_eq!(test.names(&query).await, ["c"]);
-    let marker = Some(kiln_engine::ids::StackId(test.id()));
+    let marker = Some(kiln_engine::StackId(test.id()));
     assert_eq!(test.names(&StackQuery { marker, ..query }).await, ["a", "b", "c"]);
 }
 
@@ -224,7 +223,7 @@ pub(crate) async fn events_are_paged_and_filtered(test: TestStore) {
     // The marker of another stack still has a place.
     let behind = EventQuery { marker: Some(events[41].id), ..of_child.clone() };
     assert_eq!(numbers(&behind).await, [45, 50]);
-    let marker = Some(kiln_engine::ids::EventId(test.id()));
+    let marker = Some(kiln_engine::EventId(test.id()));
     assert_eq!(numbers(&EventQuery { marker, ..of_child }).await.len(), 10);
     let nobody = EventQuery { stacks: Vec::new(), ..everything.clone() };
     assert_eq!(numbers(&nobody).await, Vec::<u64>::new());

@@ -1,8 +1,7 @@
 //! What is kept beside stacks.
 
 use crate::test_store::TestStore;
-use kiln_engine::objects::{ObjectKind, ObjectQuery, ObjectRow};
-use kiln_engine::time::Time;
+use kiln_engine::{ObjectKind, ObjectQuery, ObjectRow, Time};
 use std::sync::Arc;
 use uuid::Uuid;
 

@@ -1,8 +1,8 @@
 //! Snapshots, and the copies of objects that belong to them.
 
 use crate::test_store::{COMPLETE, TestStore, at, batch};
-use kiln_engine::ids::{SnapshotId, StackId};
 use kiln_engine::store::{Batch, SnapshotRow, Store};
+use kiln_engine::{SnapshotId, StackId};
 
 async fn names(store: &dyn Store, stack: StackId) -> Vec<String> {
     let snapshots = store.snapshots(stack).await.unwrap();

@@ -1,12 +1,10 @@
 //! The store in memory is the other's twin: whatever is done to both, they answer alike.
 
 use crate::test_store::{TestStore, at, batch, scatter, text};
-use kiln_engine::ids::{EngineId, StackId};
-use kiln_engine::memory::MemoryStore;
-use kiln_engine::state::{Action, State, Status};
 use kiln_engine::store::{
     Batch, EventQuery, Lease, StackField, StackQuery, StackRow, StackSort, Store, TagQuery,
 };
+use kiln_engine::{Action, EngineId, MemoryStore, StackId, State, Status};
 use std::sync::Arc;
 
 /// Numbers that look random and are the same in every run.

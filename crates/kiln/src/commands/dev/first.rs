@@ -6,10 +6,8 @@ use crate::cli::{Dev, TemplateArgs};
 use crate::load::{self, StackInput};
 use crate::stdio::{CommandError, Streams, Verdict};
 use kiln_cloud::{CreatedBy, UserToken};
-use kiln_engine::ids::StackId;
-use kiln_engine::service::{Requester, Service, StackRequest, TemplateSource};
-use kiln_engine::state::Status;
 use kiln_engine::store::{EventQuery, StackRow};
+use kiln_engine::{Requester, Service, StackId, StackRequest, Status, TemplateSource};
 use kiln_template::print::{self, Keys};
 use std::sync::Arc;
 use std::time::Duration;
@@ -109,7 +107,7 @@ async fn follow(
     id: StackId,
     streams: &mut Streams<'_>,
 ) -> Result<StackRow, CommandError> {
-    let failed = |error: kiln_engine::service::RequestError| CommandError::Usage(error.to_string());
+    let failed = |error: kiln_engine::RequestError| CommandError::Usage(error.to_string());
     let mut progress = Progress::new(streams);
     let mut marker = None;
     loop {

@@ -2,9 +2,8 @@
 
 use crate::render::{BOLD, FAINT, styled};
 use crate::stdio::Streams;
-use kiln_engine::ids::StackId;
-use kiln_engine::state::{State, Status};
 use kiln_engine::store::{EventRow, StackRow};
+use kiln_engine::{StackId, State, Status};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Options of the engine, the store and the limits of stacks.
 
 use crate::config::option::{OptionRow, Setting};
-use kiln_engine::service::Rules;
+use kiln_engine::Rules;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -234,9 +234,9 @@ impl EngineOptions {
     }
 
     /// The configuration of the engine, as far as it does not depend on the cloud.
-    pub(in crate::config) fn engine(&self) -> kiln_engine::config::Config {
+    pub(in crate::config) fn engine(&self) -> kiln_engine::Config {
         let hours = |hours: u64| Duration::from_secs(hours.saturating_mul(3600));
-        kiln_engine::config::Config {
+        kiln_engine::Config {
             global: kiln_resources::environment::shipped(),
             action_timeout: self.action_timeout,
             error_wait: self.error_wait,
@@ -249,7 +249,7 @@ impl EngineOptions {
             metric_retention: hours(self.metrics_hours),
             alarm_history_retention: hours(self.alarm_history_hours),
             webhook_client: Arc::new(kiln_api::WebhookSender::new(self.notify_allowed.clone())),
-            ..kiln_engine::config::Config::default()
+            ..kiln_engine::Config::default()
         }
     }
 

@@ -4,7 +4,7 @@
 use crate::behaviour::{Group, Stage};
 use crate::declare::*;
 use crate::groups::{Dialect, scaled};
-use crate::op::OpError;
+use crate::op::{FailureClass, OpError};
 use crate::property_access::{count, given, section};
 use crate::scaling;
 use crate::types::heat::instances::{
@@ -37,7 +37,7 @@ fn next_stage(group: &mut Group<'_>) -> Result<Stage, OpError> {
     if given(group.properties, "LaunchConfigurationName").is_none() {
         let message = "members like an existing server (InstanceId) are not supported yet: use a \
                        launch configuration";
-        return Err(OpError::failed("NotSupported", message));
+        return Err(OpError::failed(FailureClass::NotSupported, message));
     }
     instances::check_balancers(group)?;
     let policy = section(group.update_policy, "AutoScalingRollingUpdate");

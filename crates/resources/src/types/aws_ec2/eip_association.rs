@@ -4,7 +4,7 @@
 use super::network::{id, look, objects, port_of, router_of};
 use crate::behaviour::DefinitionChange;
 use crate::declare::*;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::property_access::text;
 use crate::refusals::{is_given, may_be_given, one_of};
 use crate::types::neutron::gateway;
@@ -104,7 +104,10 @@ async fn address(op: &mut Op) -> Result<Json, OpError> {
         }
     };
     found.ok_or_else(|| {
-        OpError::failed("NotFound", format!("Unable to find floatingip with name or id '{given}'"))
+        OpError::failed(
+            FailureClass::NotFound,
+            format!("Unable to find floatingip with name or id '{given}'"),
+        )
     })
 }
 
@@ -113,7 +116,10 @@ async fn port(op: &mut Op) -> Result<Json, OpError> {
     if let Some(id) = op.text("NetworkInterfaceId").map(str::to_owned) {
         let port = look(op, format!("/ports/{id}"), "port").await?;
         return port.ok_or_else(|| {
-            OpError::failed("NotFound", format!("Unable to find port with name or id '{id}'"))
+            OpError::failed(
+                FailureClass::NotFound,
+                format!("Unable to find port with name or id '{id}'"),
+            )
         });
     }
     let server = op.text("InstanceId").unwrap_or_default().to_owned();

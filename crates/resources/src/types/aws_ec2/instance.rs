@@ -4,7 +4,7 @@ use super::{block_device_mappings, key_value, pairs, tags};
 use crate::behaviour::{OperationKind, View};
 use crate::declare::*;
 use crate::lookup;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::property_access::{given, items, open, section, text};
 use crate::types::cinder::attaching::{self, Attachment};
 use crate::types::nova::server::networks::{self, Entry};
@@ -110,7 +110,10 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     let body = new_server(op, networks).await?;
     let made = op.call("create", post(Service::Compute, "/servers", body).exclusive()).await?;
     let Some(id) = made.text("/server/id").map(str::to_owned) else {
-        return Err(OpError::failed("Error", "the service did not say which server it made"));
+        return Err(OpError::failed(
+            FailureClass::Error,
+            "the service did not say which server it made",
+        ));
     };
     op.set_id(id);
     look::until_is(op, "ACTIVE").await?;

@@ -2,7 +2,7 @@
 
 use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::rest::{Readiness, RestSpec};
 use kiln_cloud::{Call, Marker, Reply, get, put};
 use serde_json::{Value as Json, json};
@@ -67,7 +67,7 @@ pub(super) async fn router_of(op: &mut Op, vpc: &str) -> Result<Option<Json>, Op
     let mut routers = objects(&list, "routers");
     if routers.len() > 1 {
         let message = format!("Multiple routers found with name {name}");
-        return Err(OpError::failed("Error", message));
+        return Err(OpError::failed(FailureClass::Error, message));
     }
     Ok(routers.pop())
 }
@@ -76,7 +76,7 @@ pub(super) async fn router_of(op: &mut Op, vpc: &str) -> Result<Option<Json>, Op
 pub(super) async fn needed_router_of(op: &mut Op, vpc: &str) -> Result<String, OpError> {
     match router_of(op, vpc).await? {
         Some(router) => Ok(id(&router)),
-        None => Err(OpError::failed("Error", format!("the VPC {vpc} has no router"))),
+        None => Err(OpError::failed(FailureClass::Error, format!("the VPC {vpc} has no router"))),
     }
 }
 
@@ -93,7 +93,7 @@ pub(super) async fn external_network(op: &mut Op) -> Result<String, OpError> {
         [network] => Ok(id(network)),
         _ => {
             let message = format!("Expected 1 external network, found {}", networks.len());
-            Err(OpError::failed("Error", message))
+            Err(OpError::failed(FailureClass::Error, message))
         }
     }
 }
@@ -103,7 +103,9 @@ pub(super) async fn port_of(op: &mut Op, server: &str) -> Result<Json, OpError> 
     let list = op.read(get(Service::Network, "/ports").query("device_id", server)).await?;
     match objects(&list, "ports").into_iter().next() {
         Some(port) => Ok(port),
-        None => Err(OpError::failed("Error", format!("the server {server} has no port"))),
+        None => {
+            Err(OpError::failed(FailureClass::Error, format!("the server {server} has no port")))
+        }
     }
 }
 

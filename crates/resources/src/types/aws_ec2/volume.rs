@@ -3,7 +3,7 @@
 use super::{key_value, tags};
 use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::types::cinder::volume::{calls, copies};
 use crate::wire;
 use kiln_cloud::{Marker, get, post, put};
@@ -78,7 +78,10 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     let made = op.call("create", call).await?;
     let id = made.text("/volume/id").or_else(|| made.text("/restore/volume_id"));
     let Some(id) = id.map(str::to_owned) else {
-        return Err(OpError::failed("Error", "the service did not say which volume it made"));
+        return Err(OpError::failed(
+            FailureClass::Error,
+            "the service did not say which volume it made",
+        ));
     };
     op.set_id(id);
     calls::until_available(op).await?;

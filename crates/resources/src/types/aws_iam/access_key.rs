@@ -2,7 +2,7 @@
 
 use crate::behaviour::View;
 use crate::declare::*;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::property_access::text;
 use crate::random;
 use crate::types::heat::stack_user;
@@ -34,7 +34,7 @@ pub(super) fn access_key() -> ResourceType {
 async fn create(op: &mut Op) -> Result<(), OpError> {
     let name = op.text("UserName").unwrap_or_default().to_owned();
     let Some(user) = op.sibling(&name).await? else {
-        return Err(OpError::failed("NotFound", format!("could not find user {name}")));
+        return Err(OpError::failed(FailureClass::NotFound, format!("could not find user {name}")));
     };
     if !stack_user::are_there(op) {
         if op.id().is_none() {

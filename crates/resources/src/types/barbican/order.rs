@@ -3,7 +3,7 @@
 
 use super::common::{payload, rest_spec};
 use crate::declare::*;
-use crate::op::{Op, OpError, Progress};
+use crate::op::{FailureClass, Op, OpError, Progress};
 use crate::property_access::text;
 use crate::refusals::{is_given, may_be_given, needs};
 use crate::rest::{self, Readiness, in_path};
@@ -148,9 +148,9 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     let mut order = match order {
         // Heat does not repeat a failed order.
         Err(OpError::Failed(failure))
-            if failure.is_retryable && &*failure.class == "ResourceInError" =>
+            if failure.is_retryable && failure.class == FailureClass::ResourceInError =>
         {
-            return Err(OpError::failed("Error", failure.message));
+            return Err(OpError::failed(FailureClass::Error, failure.message));
         }
         order => order?.body,
     };

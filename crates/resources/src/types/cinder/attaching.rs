@@ -1,7 +1,7 @@
 //! Attaching volumes to servers, and detaching them. Both the compute and the volume service must report the
 //! result before it is complete.
 
-use crate::op::{Op, OpError, Progress};
+use crate::op::{FailureClass, Op, OpError, Progress};
 use crate::rest;
 use kiln_cloud::{Call, Marker, Reply, Service, delete, get, post};
 use serde_json::json;
@@ -94,7 +94,8 @@ fn is_attached(reply: &Reply, place: &Attachment) -> bool {
 pub(crate) async fn detach(op: &mut Op, step: &str, place: &Attachment) -> Result<(), OpError> {
     let call = delete(Service::Compute, format!("{}/{}", attachments(place), place.volume));
     match op.call_retrying_conflicts(step, call).await {
-        Err(OpError::Failed(it)) if matches!(&*it.class, "NotFound" | "BadRequest") => {}
+        Err(OpError::Failed(it))
+            if matches!(it.class, FailureClass::NotFound | FailureClass::BadRequest) => {}
         done => _ = done?,
     }
     rest::until_gone(op, volume(place), |reply| match reply.text("/volume/status") {

@@ -3,7 +3,7 @@
 use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::lookup;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::wire;
 use kiln_cloud::{delete, get, post, put};
 use serde_json::{Map, Value as Json, json};
@@ -75,7 +75,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     match op.call("create", call).await {
         // An interrupted attempt may have created it.
         Err(OpError::Failed(it))
-            if matches!(&*it.class, "BadRequest" | "Conflict")
+            if matches!(it.class, FailureClass::BadRequest | FailureClass::Conflict)
                 && is_as_wanted(op, &kind).await? => {}
         done => _ = done?,
     }
@@ -92,7 +92,7 @@ async fn show(op: &mut Op) -> Result<(), OpError> {
     let shown = op.read(get(Service::Volume, own_path(op))).await?;
     if shown.body["encryption_id"].is_null() {
         let message = "The volume type has no encryption any more";
-        return Err(OpError::failed("NotFound", message));
+        return Err(OpError::failed(FailureClass::NotFound, message));
     }
     op.set_remote(wire::value(&shown.body));
     Ok(())

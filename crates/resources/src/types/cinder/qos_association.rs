@@ -3,7 +3,7 @@
 use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::lookup;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::property_access::{items, open, text};
 use kiln_cloud::get;
 use kiln_template::print;
@@ -93,7 +93,7 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
 async fn found(op: &mut Op, kind: CustomConstraint, name: &str) -> Result<Option<String>, OpError> {
     match lookup::find_id(op, kind, name).await {
         Ok(id) => Ok(Some(id.to_string())),
-        Err(OpError::Failed(it)) if &*it.class == "EntityNotFound" => Ok(None),
+        Err(OpError::Failed(it)) if it.class == FailureClass::EntityNotFound => Ok(None),
         Err(stop) => Err(stop),
     }
 }
@@ -103,5 +103,8 @@ async fn check(op: &mut Op) -> Result<(), OpError> {
     if let Some(specs) = found(op, QOS_SPECS, &specs).await? {
         return op.read(get(Service::Volume, format!("/qos-specs/{specs}"))).await.map(drop);
     }
-    Err(OpError::failed("EntityNotFound", format!("The QoS specs ({specs}) could not be found.")))
+    Err(OpError::failed(
+        FailureClass::EntityNotFound,
+        format!("The QoS specs ({specs}) could not be found."),
+    ))
 }

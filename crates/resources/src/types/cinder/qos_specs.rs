@@ -2,7 +2,7 @@
 
 use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::property_access::{open, section};
 use crate::rest::{self, RestSpec, UpdateMethod};
 use kiln_cloud::{Marker, get, put};
@@ -83,7 +83,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
 }
 
 fn is_refused(stop: &OpError) -> bool {
-    matches!(stop, OpError::Failed(it) if matches!(&*it.class, "BadRequest" | "NotFound"))
+    matches!(stop, OpError::Failed(it) if matches!(it.class, FailureClass::BadRequest | FailureClass::NotFound))
 }
 
 /// Removes the associations with volume types first, because the service refuses to delete specifications in

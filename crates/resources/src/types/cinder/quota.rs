@@ -2,7 +2,7 @@
 
 use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::types::quotas::{self, limit, project_prop};
 use kiln_cloud::get;
 
@@ -49,7 +49,7 @@ async fn check_use(op: &mut Op) -> Result<(), OpError> {
         let used = shown.body[quotas::ENVELOPE][&**name]["in_use"].as_i64().unwrap_or_default();
         if quotas::is_below(limit, used) {
             let message = format!("The limit on {name} is below what is in use: {used}");
-            return Err(OpError::failed("ValueError", message));
+            return Err(OpError::failed(FailureClass::ValueError, message));
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::op::{Op, OpError, Progress};
+use crate::op::{FailureClass, Op, OpError, Progress};
 use crate::property_access::{items, open, section, text};
 use crate::rest::{self, RestSpec};
 use crate::wire::{self, segment};
@@ -162,12 +162,15 @@ fn path(op: &Op) -> String {
 
 async fn create(op: &mut Op) -> Result<(), OpError> {
     let Some(spec) = op.rest_spec() else {
-        return Err(OpError::failed("InternalError", "an image is a plain object"));
+        return Err(OpError::failed(FailureClass::InternalError, "an image is a plain object"));
     };
     let body = Json::Object(rest::new_fields(op, &spec));
     let made = op.call("create", post(Service::Image, "/images", body)).await?;
     let Some(id) = made.text("/id").map(str::to_owned) else {
-        return Err(OpError::failed("Error", "the service did not say which image it made"));
+        return Err(OpError::failed(
+            FailureClass::Error,
+            "the service did not say which image it made",
+        ));
     };
     op.set_id(id);
     import(op).await?;
@@ -224,7 +227,7 @@ async fn look(op: &mut Op) -> Result<(), OpError> {
     match shown.text("/status") {
         Some(status @ ("killed" | "deleted" | "pending_delete")) => {
             let message = format!("'status': expected 'active', got '{status}'");
-            Err(OpError::failed("Error", message))
+            Err(OpError::failed(FailureClass::Error, message))
         }
         _ => Ok(()),
     }

@@ -2,7 +2,7 @@
 //! objects.
 
 use super::stack_user::{self, Key, User};
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::wire;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -33,7 +33,7 @@ pub(crate) async fn service(op: &mut Op, kind: &str) -> Result<String, OpError> 
         let message = format!(
             "The catalogue has no public endpoint of type {kind}. Next: ask the operator of the cloud."
         );
-        OpError::failed("EndpointNotFound", message)
+        OpError::failed(FailureClass::EndpointNotFound, message)
     })
 }
 
@@ -151,7 +151,10 @@ pub(crate) async fn object(
         None => new_key(op).await?,
     };
     let Some(address) = account.address() else {
-        return Err(OpError::failed("Error", "the object store does not say where it is"));
+        return Err(OpError::failed(
+            FailureClass::Error,
+            "the object store does not say where it is",
+        ));
     };
     let (scheme, rest) = address.split_once("://").unwrap_or(("http", address));
     let (host, root) = match rest.find('/') {

@@ -12,7 +12,7 @@ use super::signal_transport::SignalTransport;
 use super::{collecting, reply_to, stack_user, stored_config};
 use crate::behaviour::{OperationKind, View};
 use crate::declare::{ResourceType, Value};
-use crate::op::{Op, OpError, Watched};
+use crate::op::{FailureClass, Op, OpError, Watched};
 use crate::property_access::{items, open, section, text, word};
 use crate::{random, wire};
 use kiln_cloud::{Service, delete, get, put};
@@ -61,7 +61,7 @@ async fn deploy(op: &mut Op, action: &str) -> Result<(), OpError> {
         return Err(OpError::Replace);
     }
     let result = hand_over(op, &source, action).await;
-    if matches!(&result, Err(OpError::Failed(failure)) if &*failure.class != outcome::FAILED) {
+    if matches!(&result, Err(OpError::Failed(failure)) if failure.class != outcome::FAILED) {
         return result;
     }
     // The first error is reported; it is the cause.
@@ -81,7 +81,7 @@ async fn check_server(op: &mut Op) -> Result<(), OpError> {
                  software deployments on it.",
                 sibling.name
             );
-            Err(OpError::failed("StackValidationFailed", message))
+            Err(OpError::failed(FailureClass::StackValidationFailed, message))
         }
     }
 }
@@ -173,7 +173,9 @@ async fn wait(op: &mut Op) -> Result<(), OpError> {
                 continue;
             }
             Watched::TimedOut => {}
-            Watched::Missing => return Err(OpError::failed("NotFound", "the deployment is gone")),
+            Watched::Missing => {
+                return Err(OpError::failed(FailureClass::NotFound, "the deployment is gone"));
+            }
         }
         let told = match &mailbox {
             Some(mailbox) => in_mailbox(op, mailbox).await?,

@@ -2,7 +2,7 @@
 //! inputs describe the deployment.
 
 use crate::declare::Value;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::wire;
 use kiln_template::print;
 use serde_json::{Map, Value as Json, json};
@@ -151,7 +151,7 @@ fn of_input(inputs: &[Json], name: &Json, is_strict: bool) -> Result<Json, OpErr
         None if is_strict => {
             let name = print::plain(&wire::value(name));
             let message = format!("The Parameter ({name}) was not provided.");
-            Err(OpError::failed("UserParameterMissing", message))
+            Err(OpError::failed(FailureClass::UserParameterMissing, message))
         }
         None => Ok(Json::Null),
     }

@@ -3,7 +3,7 @@
 use crate::behaviour::{Group, Stage};
 use crate::declare::*;
 use crate::groups::{Pace, attributes};
-use crate::op::OpError;
+use crate::op::{FailureClass, OpError};
 use crate::property_access::{count, given, items, open, text};
 use crate::types::aws_ec2::key_value;
 use crate::types::aws_elasticloadbalancing::LOAD_BALANCER;
@@ -80,7 +80,7 @@ pub(crate) fn member(group: &Group<'_>, group_tag: &'static str) -> Result<Value
              the name of the resource.",
             group.name
         );
-        OpError::failed("ValueError", message)
+        OpError::failed(FailureClass::ValueError, message)
     };
     let configuration = group.siblings.by_reference(name).ok_or_else(missing)?;
     let written = group.siblings.properties(&configuration).ok_or_else(missing)?;
@@ -116,7 +116,7 @@ pub(crate) fn check_balancers(group: &Group<'_>) -> Result<(), OpError> {
             None => "there is no resource of this name in the stack".to_owned(),
         };
         let message = format!("Unsupported resource '{name}' in LoadBalancerNames: {why}");
-        return Err(OpError::failed("Error", message));
+        return Err(OpError::failed(FailureClass::Error, message));
     }
     Ok(())
 }
@@ -145,7 +145,7 @@ fn tags(group: &Group<'_>, group_tag: &'static str) -> Value {
 /// Reads the pace from an update policy; it is an error if the pause exceeds an hour.
 pub(crate) fn pace(policy: &Members) -> Result<Pace, OpError> {
     let written = text(policy, "PauseTime").unwrap_or("PT0S");
-    let bad = |message: String| OpError::failed("ValueError", message);
+    let bad = |message: String| OpError::failed(FailureClass::ValueError, message);
     let pause: jiff::SignedDuration = written
         .parse()
         .map_err(|_| bad(format!("PauseTime {written:?} is no length of time such as PT5M")))?;

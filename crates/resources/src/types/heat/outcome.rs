@@ -2,7 +2,7 @@
 
 use crate::behaviour::{Signal, SignalOutcome, View};
 use crate::declare::{Members, Value};
-use crate::op::OpError;
+use crate::op::{FailureClass, OpError};
 use crate::property_access::{items, open, section, text, word};
 use kiln_template::print;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(super) const DECLARED: &str = "declared";
 pub(super) const STANDARD: [&str; 3] = ["deploy_stdout", "deploy_stderr", "deploy_status_code"];
 
 /// The class of the failure that a server reports.
-pub(super) const FAILED: &str = "Error";
+pub(super) const FAILED: FailureClass = FailureClass::Error;
 
 const CODE: &str = "deploy_status_code";
 

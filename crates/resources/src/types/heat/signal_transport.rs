@@ -1,6 +1,6 @@
 //! The ways in which a guest can send a signal.
 
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 
 /// The value of a property `signal_transport`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,10 @@ impl SignalTransport {
         let Some(name) = op.text("signal_transport") else { return Ok(default) };
         let known = Self::OF_HANDLES.into_iter().find(|transport| transport.name() == name);
         known.ok_or_else(|| {
-            OpError::failed("ValueError", format!("signal_transport {name} is not known"))
+            OpError::failed(
+                FailureClass::ValueError,
+                format!("signal_transport {name} is not known"),
+            )
         })
     }
 }

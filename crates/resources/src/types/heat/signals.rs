@@ -9,7 +9,7 @@ use super::signal_transport::SignalTransport;
 use super::stack_user::{self, User};
 use crate::behaviour::{OperationKind, Signal, SignalOutcome, View};
 use crate::declare::{Members, Prop, ResourceType, SupportStatus, Value, map, prop};
-use crate::op::{Backoff, Op, OpError, Watched};
+use crate::op::{Backoff, FailureClass, Op, OpError, Watched};
 use crate::property_access::text;
 use crate::{random, wire};
 use kiln_template::print::{self, Keys};
@@ -227,7 +227,7 @@ pub(crate) async fn wait(op: &mut Op, condition: &Condition) -> Result<(), OpErr
             }
             Watched::Missing => {
                 let message = format!("{handle} is no wait condition handle of this stack");
-                return Err(OpError::failed("ValueError", message));
+                return Err(OpError::failed(FailureClass::ValueError, message));
             }
         }
     }
@@ -297,7 +297,7 @@ fn is_enough(metadata: &Value, wanted: usize) -> Result<bool, OpError> {
     if failed.is_empty() {
         return Ok(signals(metadata).count() >= wanted);
     }
-    Err(OpError::failed("WaitConditionFailure", reasons(failed.into_iter())))
+    Err(OpError::failed(FailureClass::WaitConditionFailure, reasons(failed.into_iter())))
 }
 
 fn too_late(metadata: &Value, wanted: usize) -> OpError {
@@ -307,7 +307,7 @@ fn too_late(metadata: &Value, wanted: usize) -> OpError {
         let all = signals(metadata).map(|(_, signal)| signal);
         message = format!("{message} - {}", reasons(all));
     }
-    OpError::failed("WaitConditionTimeout", message)
+    OpError::failed(FailureClass::WaitConditionTimeout, message)
 }
 
 fn reasons<'m>(signals: impl Iterator<Item = &'m Members>) -> String {

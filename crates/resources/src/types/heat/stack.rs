@@ -5,7 +5,7 @@
 
 use crate::behaviour::SnapshotRecord;
 use crate::declare::*;
-use crate::op::{Op, OpError, Progress};
+use crate::op::{FailureClass, Op, OpError, Progress};
 use crate::property_access::given;
 use crate::wire;
 use kiln_cloud::{Call, Marker, Reply, delete, get, post, put};
@@ -89,7 +89,7 @@ fn body(op: &Op) -> Result<Json, OpError> {
     if context(op, "credential_secret_id").is_some() {
         let message =
             "stacks with other credentials are not supported yet: leave them out of context";
-        return Err(OpError::failed("NotSupported", message));
+        return Err(OpError::failed(FailureClass::NotSupported, message));
     }
     let mut body = json!({
         "template": op.text("template"),
@@ -113,7 +113,10 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     let call = there(op, post(SERVICE, "/stacks", body));
     let reply = op.call("create", call).await?;
     let Some(id) = reply.text("/stack/id").map(Arc::<str>::from) else {
-        return Err(OpError::failed("Error", "the service did not say which stack it made"));
+        return Err(OpError::failed(
+            FailureClass::Error,
+            "the service did not say which stack it made",
+        ));
     };
     let name = op.context().physical_name.clone();
     op.set_data(NAME, &*name);
@@ -202,7 +205,7 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
         _ => Progress::NotYet,
     });
     match gone.await {
-        Err(OpError::Failed(failure)) if &*failure.class == "NotFound" => {}
+        Err(OpError::Failed(failure)) if failure.class == FailureClass::NotFound => {}
         ended => ended.map(drop)?,
     }
     op.clear_id();
@@ -251,7 +254,7 @@ async fn forget(op: &mut Op) -> Result<(), OpError> {
     let marker = snapshots(op);
     match op.remove_copies(&marker).await {
         // The stack does not exist any more, and neither do its snapshots.
-        Err(OpError::Failed(failure)) if &*failure.class == "NotFound" => Ok(()),
+        Err(OpError::Failed(failure)) if failure.class == FailureClass::NotFound => Ok(()),
         ended => ended,
     }
 }

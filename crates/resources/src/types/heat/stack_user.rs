@@ -6,7 +6,7 @@
 //! interruption left. Without a domain for stack users, their project is that of the stack.
 
 use crate::declare::Value;
-use crate::op::{Domain, Op, OpError};
+use crate::op::{Domain, FailureClass, Op, OpError};
 use crate::property_access::text;
 use kiln_cloud::{Call, Credential, Marker, Service, delete, get, patch, post, put};
 use kiln_template::Secret;
@@ -231,7 +231,7 @@ pub(crate) async fn domain(op: &mut Op) -> Result<Arc<str>, OpError> {
     let domain = domains.find(|it| it["name"] == *wanted).and_then(|it| it["id"].as_str());
     domain.map(Into::into).ok_or_else(|| {
         let message = format!("whoever owns the users of stacks has no rights in domain {wanted}");
-        OpError::failed("AuthorizationFailure", message)
+        OpError::failed(FailureClass::AuthorizationFailure, message)
     })
 }
 
@@ -246,13 +246,13 @@ async fn role(op: &mut Op) -> Result<String, OpError> {
             "Can't find role {name}. Next: have it made in the identity service, or name another in \
              heat_stack_user_role."
         );
-        OpError::failed("Error", message)
+        OpError::failed(FailureClass::Error, message)
     })
 }
 
 fn no_users() -> OpError {
     OpError::failed(
-        "Error",
+        FailureClass::Error,
         "There is no domain for the users of stacks. Next: set stack_user_domain_name, stack_domain_admin \
          and stack_domain_admin_password in the configuration of the service.",
     )
@@ -303,7 +303,7 @@ pub(crate) async fn token(op: &mut Op, user: &User) -> Result<String, OpError> {
         "scope": { "project": { "id": *user.project } },
     } });
     let reply = op.read(post(Service::Identity, "/auth/tokens", body)).await?;
-    let missing = || OpError::failed("Error", "the identity service gave no token");
+    let missing = || OpError::failed(FailureClass::Error, "the identity service gave no token");
     reply.header("x-subject-token").map(str::to_owned).ok_or_else(missing)
 }
 

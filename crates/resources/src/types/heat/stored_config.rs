@@ -6,7 +6,7 @@
 
 use crate::behaviour::View;
 use crate::declare::{Members, Value, map};
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::property_access::given;
 use crate::{random, wire};
 use kiln_cloud::{Service, delete, get, put};
@@ -80,7 +80,9 @@ pub(super) async fn whole(op: &mut Op, id: &str) -> Result<Json, OpError> {
 pub(crate) async fn content(op: &mut Op, id: &str) -> Result<Option<Value>, OpError> {
     let reply = match op.read(get(SERVICE, format!("/software_configs/{id}"))).await {
         Ok(reply) => reply,
-        Err(OpError::Failed(failure)) if &*failure.class == "NotFound" => return Ok(None),
+        Err(OpError::Failed(failure)) if failure.class == FailureClass::NotFound => {
+            return Ok(None);
+        }
         Err(stop) => return Err(stop),
     };
     let config = wire::value(&reply.body["software_config"]["config"]);

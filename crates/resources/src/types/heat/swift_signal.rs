@@ -4,7 +4,7 @@ use super::mailbox::Mailbox;
 use super::signals::{POLLING, SUCCESS, timeout_prop};
 use crate::behaviour::View;
 use crate::declare::*;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::property_access::text;
 use crate::wire;
 use kiln_template::functions::{Fault, step_into_attribute};
@@ -40,7 +40,7 @@ async fn wait(op: &mut Op) -> Result<(), OpError> {
     let sibling = op.sibling(&handle).await?;
     let Some(mailbox) = sibling.as_ref().and_then(|it| Mailbox::of(&it.data)) else {
         let message = format!("{handle} is no handle of this stack");
-        return Err(OpError::failed("ValueError", message));
+        return Err(OpError::failed(FailureClass::ValueError, message));
     };
     let wanted = op.count("count").unwrap_or(1);
     let timeout: Duration = op.seconds("timeout");
@@ -87,7 +87,7 @@ fn signals(letters: &[Json]) -> Result<Signals, OpError> {
             other => {
                 let told = print::plain(&wire::value(other));
                 let message = format!("Failed to parse JSON data: {told}");
-                return Err(OpError::failed("SwiftSignalFailure", message));
+                return Err(OpError::failed(FailureClass::SwiftSignalFailure, message));
             }
         }
         let id = print::plain(&wire::value(&signal["id"]));
@@ -100,14 +100,17 @@ fn failures(signals: &Signals) -> Result<(), OpError> {
     let status = |signal: &Json| print::plain(&wire::value(&signal["status"]));
     if let Some(unknown) = signals.values().map(status).find(|it| it != SUCCESS && it != "FAILURE")
     {
-        return Err(OpError::failed("SwiftSignalFailure", format!("Unknown status: {unknown}")));
+        return Err(OpError::failed(
+            FailureClass::SwiftSignalFailure,
+            format!("Unknown status: {unknown}"),
+        ));
     }
     let failed = signals.values().filter(|signal| status(signal) != SUCCESS);
     let reasons: Vec<String> = failed.map(reason).collect();
     if reasons.is_empty() {
         Ok(())
     } else {
-        Err(OpError::failed("SwiftSignalFailure", reasons.join(";")))
+        Err(OpError::failed(FailureClass::SwiftSignalFailure, reasons.join(";")))
     }
 }
 
@@ -121,7 +124,7 @@ fn too_late(signals: &Signals, wanted: usize) -> OpError {
         let reasons: Vec<String> = signals.values().map(reason).collect();
         message = format!("{message} - {}", reasons.join(";"));
     }
-    OpError::failed("SwiftSignalTimeout", message)
+    OpError::failed(FailureClass::SwiftSignalTimeout, message)
 }
 
 fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value>, Fault> {

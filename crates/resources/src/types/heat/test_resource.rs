@@ -2,7 +2,7 @@
 //! the engine.
 
 use crate::declare::*;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::property_access::{given, seconds};
 use kiln_template::functions::step_into_attribute;
 
@@ -89,7 +89,7 @@ async fn act(op: &mut Op, action: &str) -> Result<(), OpError> {
     op.wait("wait", length).await?;
     if op.prop("fail").is_truthy() && action != "delete" {
         let message = format!("Test Resource failed {}", op.context().resource);
-        return Err(OpError::failed("ValueError", message));
+        return Err(OpError::failed(FailureClass::ValueError, message));
     }
     Ok(())
 }

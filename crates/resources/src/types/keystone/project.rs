@@ -2,7 +2,7 @@
 
 use super::common::rest_spec;
 use crate::declare::*;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::rest;
 use kiln_cloud::{delete, get};
 
@@ -70,7 +70,9 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
     let groups = match op.read(list).await {
         Ok(reply) => reply.body["security_groups"].as_array().cloned().unwrap_or_default(),
         // A cloud without a network service has no security groups.
-        Err(OpError::Failed(failure)) if &*failure.class == "EndpointNotFound" => Vec::new(),
+        Err(OpError::Failed(failure)) if failure.class == FailureClass::EndpointNotFound => {
+            Vec::new()
+        }
         Err(stop) => return Err(stop),
     };
     for id in groups.iter().filter_map(|group| group["id"].as_str()) {

@@ -2,7 +2,7 @@
 
 use crate::declare::*;
 use crate::lookup::{Collection, is_uuid};
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::property_access::{items, open};
 use crate::refusals::exclusive;
 use crate::rest::{self, RestSpec};
@@ -143,8 +143,11 @@ async fn find(op: &mut Op, given: &str) -> Result<String, OpError> {
         (Some(id), None) => Ok(id.to_owned()),
         (None, _) => {
             let message = format!("The Security service ({given}) could not be found.");
-            Err(OpError::failed("EntityNotFound", message))
+            Err(OpError::failed(FailureClass::EntityNotFound, message))
         }
-        _ => Err(OpError::failed("PhysicalResourceNameAmbiguity", Collection::ambiguous(given))),
+        _ => Err(OpError::failed(
+            FailureClass::PhysicalResourceNameAmbiguity,
+            Collection::ambiguous(given),
+        )),
     }
 }

@@ -4,7 +4,7 @@ use super::common::{tie, tied, untied};
 use super::routes::{self, Route};
 use crate::declare::*;
 use crate::lookup;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 
 pub(super) fn extra_route() -> ResourceType {
     ResourceType::new("OS::Neutron::ExtraRoute")
@@ -31,7 +31,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
         ["destination", "nexthop"].map(|name| op.text(name).unwrap_or_default().to_owned());
     let route = Route { destination, nexthop };
     if routes::is_untried(op) && routes::there(op, &router).await?.contains(&route) {
-        return Err(OpError::failed("Error", "Route duplicates an existing route."));
+        return Err(OpError::failed(FailureClass::Error, "Route duplicates an existing route."));
     }
     let id = format!("{router}:{}:{}", route.destination, route.nexthop);
     tie(op, &id, routes::change(&router, "add", &[route])).await

@@ -6,7 +6,7 @@ use super::routes::{self, Route};
 use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::lookup;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use std::sync::Arc;
 
 pub(super) fn extra_route_set() -> ResourceType {
@@ -48,7 +48,7 @@ async fn refuse_known(op: &mut Op, router: &str, routes: &[Route]) -> Result<(),
         Some(Route { destination, nexthop }) => {
             let route = format!("router={router},destination={destination},nexthop={nexthop}");
             let message = format!("The physical resource for ({route}) exists.");
-            Err(OpError::failed("PhysicalResourceExists", message))
+            Err(OpError::failed(FailureClass::PhysicalResourceExists, message))
         }
     }
 }
@@ -88,7 +88,7 @@ async fn check(op: &mut Op) -> Result<(), OpError> {
         None => Ok(()),
         Some(route) => {
             let message = format!("the router has no route to {} any more", route.destination);
-            Err(OpError::failed("NotFound", message))
+            Err(OpError::failed(FailureClass::NotFound, message))
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::common::{tie, tied, untied};
 use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::property_access::text;
 use crate::wire;
 use kiln_cloud::{Call, get, put};
@@ -89,6 +89,6 @@ async fn check(op: &mut Op) -> Result<(), OpError> {
     if shown.text("/floatingip/port_id") == op.text("port_id") {
         Ok(())
     } else {
-        Err(OpError::failed("NotFound", "the address is not tied to the port any more"))
+        Err(OpError::failed(FailureClass::NotFound, "the address is not tied to the port any more"))
     }
 }

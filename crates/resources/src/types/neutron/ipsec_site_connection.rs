@@ -4,7 +4,7 @@ use super::common::rest_spec;
 use super::fragments::{admin_state_up_attr, description_attr, tenant_id_attr};
 use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::rest::{self, Readiness};
 use crate::types::fragments::{
     admin_state_up_prop, description_prop, name_attr, name_prop, status_attr,
@@ -111,6 +111,6 @@ async fn check(op: &mut Op) -> Result<(), OpError> {
             op.set_remote(shown);
             Ok(())
         }
-        None => Err(OpError::failed("NotFound", "the connection is gone")),
+        None => Err(OpError::failed(FailureClass::NotFound, "the connection is gone")),
     }
 }

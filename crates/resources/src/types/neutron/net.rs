@@ -6,7 +6,7 @@ use super::common::{
 use super::fragments::{admin_state_up_attr, shared_prop, tags, tenant_id_attr, value_specs};
 use crate::behaviour::{OperationKind, View};
 use crate::declare::*;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::types::fragments::{
     admin_state_up_prop, name_attr, name_prop, status_attr, tenant_id_prop,
 };
@@ -87,7 +87,9 @@ pub(super) async fn keep_segments(op: &mut Op) -> Result<(), OpError> {
     let mut segments = match op.read(list).await {
         Ok(reply) => reply.body["segments"].as_array().cloned().unwrap_or_default(),
         // Some clouds have no segments, or do not show them to users.
-        Err(OpError::Failed(failure)) if matches!(&*failure.class, "NotFound" | "Forbidden") => {
+        Err(OpError::Failed(failure))
+            if matches!(failure.class, FailureClass::NotFound | FailureClass::Forbidden) =>
+        {
             Vec::new()
         }
         Err(stop) => return Err(stop),

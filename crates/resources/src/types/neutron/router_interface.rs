@@ -4,7 +4,7 @@ use super::common::{tie, tied, untied};
 use super::fragments::subnet_id_prop;
 use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::refusals::{exclusive, one_of};
 use kiln_cloud::{get, put};
 use serde_json::json;
@@ -100,6 +100,6 @@ async fn check(op: &mut Op) -> Result<(), OpError> {
     if is_there {
         Ok(())
     } else {
-        Err(OpError::failed("NotFound", format!("the router has no interface {id}")))
+        Err(OpError::failed(FailureClass::NotFound, format!("the router has no interface {id}")))
     }
 }

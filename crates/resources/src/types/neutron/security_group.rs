@@ -6,7 +6,7 @@ use super::security_group_rule::{as_sent, shown};
 use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::lookup;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::property_access::{items, open, text};
 use crate::rest;
 use crate::types::fragments::description_prop;
@@ -60,7 +60,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
                 "Updating the \"stateful\" property while security group \"{id}\" is attached to ports. \
                  Detach all ports from the security group and retry. is not supported."
             );
-            return Err(OpError::failed("NotSupported", message));
+            return Err(OpError::failed(FailureClass::NotSupported, message));
         }
     }
     rest::update(op).await

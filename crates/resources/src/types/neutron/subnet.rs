@@ -4,7 +4,7 @@ use super::common::{VALUE_SPECS, adjust_fields, further_fields, keep, reset, tag
 use super::fragments::{network_id_prop, network_prop, route, tags, tenant_id_attr, value_specs};
 use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::property_access::{open, text};
 use crate::refusals::{exclusive, is_given, one_of};
 use crate::rest;
@@ -92,7 +92,7 @@ fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) 
 async fn update(op: &mut Op) -> Result<(), OpError> {
     let unsupported = |what: &str| {
         let message = format!("{what} is not supported for resource.");
-        OpError::failed("ResourceActionNotSupported", message)
+        OpError::failed(FailureClass::ResourceActionNotSupported, message)
     };
     if op.changes("segment") && open(op.previous("segment")).as_text().is_some() {
         return Err(unsupported(

@@ -5,7 +5,7 @@ use super::fragments::{shared_prop, tags};
 use super::prefixes::covers;
 use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::property_access::number;
 use crate::rest;
 use crate::types::fragments::{name_prop, tenant_id_prop};
@@ -105,7 +105,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
             shown(&after),
             shown(&before)
         );
-        return Err(OpError::failed("StackValidationFailed", message));
+        return Err(OpError::failed(FailureClass::StackValidationFailed, message));
     }
     rest::update(op).await
 }

@@ -3,7 +3,7 @@
 use crate::behaviour::View;
 use crate::declare::*;
 use crate::lookup;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::rest::{self, RestSpec, UpdateMethod};
 use kiln_cloud::{get, post};
 use kiln_template::functions::{Fault, step_into_attribute};
@@ -47,7 +47,10 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     }});
     let made = op.call("create", post(Service::Network, "/floatingips", body)).await?;
     let Some(id) = made.text("/floatingip/id").map(str::to_owned) else {
-        return Err(OpError::failed("Error", "the service did not say which address it gave"));
+        return Err(OpError::failed(
+            FailureClass::Error,
+            "the service did not say which address it gave",
+        ));
     };
     op.set_id(id);
     rest::until_ready(op).await
@@ -65,10 +68,13 @@ async fn only_pool(op: &mut Op) -> Result<String, OpError> {
     match ids.as_slice() {
         [id] => Ok((*id).to_owned()),
         [] => Err(OpError::failed(
-            "NotFound",
+            FailureClass::NotFound,
             "no network leads outside. Next: ask for one, or name it in pool",
         )),
-        _ => Err(OpError::failed("Error", "several networks lead outside. Next: name one in pool")),
+        _ => Err(OpError::failed(
+            FailureClass::Error,
+            "several networks lead outside. Next: name one in pool",
+        )),
     }
 }
 

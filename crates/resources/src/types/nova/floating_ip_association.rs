@@ -3,7 +3,7 @@
 
 use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use kiln_cloud::{get, put};
 use serde_json::{Value as Json, json};
 
@@ -63,7 +63,7 @@ async fn lead(op: &mut Op) -> Result<(), OpError> {
     let address = addresses.into_iter().find(|address| !address.contains(':'));
     let (Some(port), Some(address)) = (interface["port_id"].as_str(), address) else {
         let message = format!("Server {server} has no interface with an IPv4 address");
-        return Err(OpError::failed("Error", message));
+        return Err(OpError::failed(FailureClass::Error, message));
     };
     let body = json!({ "floatingip": { "port_id": port, "fixed_ip_address": address } });
     let id = op.nonempty_text("floating_ip").unwrap_or_default().to_owned();

@@ -5,7 +5,7 @@
 use super::ssh;
 use crate::behaviour::{OperationKind, View};
 use crate::declare::*;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::wire::{self, segment};
 use kiln_cloud::{Call, Marker, Reply, delete, get, post};
 use kiln_template::Secret;
@@ -130,7 +130,10 @@ async fn make_pair(op: &mut Op) -> Result<(), OpError> {
     }
     let random = op.random(ssh::BYTES).await?;
     let Some(pair) = ssh::key_pair(&random, "Generated-by-Kiln") else {
-        return Err(OpError::failed("InternalError", "there was not enough randomness for a key"));
+        return Err(OpError::failed(
+            FailureClass::InternalError,
+            "there was not enough randomness for a key",
+        ));
     };
     if saves(op) {
         op.set_data(PRIVATE, Value::Secret(Secret::new(pair.private.into())));

@@ -2,7 +2,7 @@
 
 use crate::declare::*;
 use crate::lookup;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::types::quotas::{self, limit, project_prop};
 use crate::wire;
 use kiln_cloud::{delete, get, put};
@@ -56,7 +56,7 @@ async fn reset(op: &mut Op) -> Result<(), OpError> {
         match path(op).await {
             Ok(path) => op.remove("reset", delete(Service::LoadBalancer, path)).await?,
             // A deleted project has no limits.
-            Err(OpError::Failed(failure)) if &*failure.class == "EntityNotFound" => {}
+            Err(OpError::Failed(failure)) if failure.class == FailureClass::EntityNotFound => {}
             Err(stop) => return Err(stop),
         }
         op.clear_id();

@@ -1,7 +1,7 @@
 //! Containers of the object store. Their names are their ids, so they need no mark; their metadata are headers.
 
 use crate::declare::*;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::property_access::open;
 use crate::rest::in_path;
 use crate::wire;
@@ -92,7 +92,7 @@ pub(crate) async fn remove(op: &mut Op, refusal: Option<String>) -> Result<(), O
             Err(stop) if stop.is_conflict() => match &refusal {
                 Some(refusal) => {
                     let message = format!("{refusal} is not supported for resource.");
-                    return Err(OpError::failed("ResourceActionNotSupported", message));
+                    return Err(OpError::failed(FailureClass::ResourceActionNotSupported, message));
                 }
                 None => empty(op).await?,
             },

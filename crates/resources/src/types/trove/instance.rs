@@ -2,7 +2,7 @@
 
 use super::common::{check_networks, datastore, nics};
 use crate::declare::*;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::property_access::{items, open, text};
 use crate::rest::{self, Readiness, RestSpec};
 use crate::types::fragments::name_prop;
@@ -209,7 +209,7 @@ async fn resize(op: &mut Op, what: &str, to: Json) -> Result<(), OpError> {
     // An interrupted attempt may have made the change; then there is nothing to do.
     match op.call_retrying_conflicts(what, call.may_be_repeated()).await {
         Err(OpError::Failed(failure))
-            if &*failure.class == "BadRequest" && op.may_be_done(what) => {}
+            if failure.class == FailureClass::BadRequest && op.may_be_done(what) => {}
         result => drop(result?),
     }
     rest::until_ready(op).await

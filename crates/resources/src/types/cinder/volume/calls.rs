@@ -1,7 +1,7 @@
 //! Calls for a volume that several operations need: polling, checking, deleting.
 
 use crate::declare::Service;
-use crate::op::{Op, OpError, Progress};
+use crate::op::{FailureClass, Op, OpError, Progress};
 use crate::rest;
 use crate::wire;
 use kiln_cloud::{Call, Marker, Reply, delete, get, post};
@@ -87,7 +87,7 @@ pub(crate) async fn check(op: &mut Op) -> Result<(), OpError> {
         "available" | "in-use" => Ok(()),
         status => {
             let message = format!("'status': expected '['available', 'in-use']', got '{status}'");
-            Err(OpError::failed("Error", message))
+            Err(OpError::failed(FailureClass::Error, message))
         }
     }
 }
@@ -106,7 +106,7 @@ pub(crate) async fn remove(op: &mut Op) -> Result<(), OpError> {
         })
         .await?;
     if status(&now) == "in-use" {
-        return Err(OpError::failed("Error", "Volume in use"));
+        return Err(OpError::failed(FailureClass::Error, "Volume in use"));
     }
     if now.status != 404 {
         op.remove("delete", delete(Service::Volume, path(op))).await?;

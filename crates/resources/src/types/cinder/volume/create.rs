@@ -3,7 +3,7 @@
 use super::calls::{path, until_available};
 use crate::declare::{IMAGE, Service, Value};
 use crate::lookup;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::rest::{self, RestSpec};
 use crate::wire;
 use kiln_cloud::{Reply, post, put};
@@ -23,13 +23,17 @@ pub(super) async fn create(op: &mut Op) -> Result<(), OpError> {
 }
 
 fn rest_spec(op: &Op) -> Result<Arc<RestSpec>, OpError> {
-    op.rest_spec().ok_or_else(|| OpError::failed("InternalError", "a volume is a plain object"))
+    op.rest_spec()
+        .ok_or_else(|| OpError::failed(FailureClass::InternalError, "a volume is a plain object"))
 }
 
 fn keep_id(op: &mut Op, made: &Reply) -> Result<(), OpError> {
     let id = made.text("/volume/id").or_else(|| made.text("/restore/volume_id"));
     let Some(id) = id.map(Arc::<str>::from) else {
-        return Err(OpError::failed("Error", "the service did not say which volume it made"));
+        return Err(OpError::failed(
+            FailureClass::Error,
+            "the service did not say which volume it made",
+        ));
     };
     op.set_id(id);
     Ok(())

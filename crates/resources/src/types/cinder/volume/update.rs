@@ -2,7 +2,7 @@
 
 use super::calls::{self, action, look, path, set_read_only, status, until_at_rest};
 use crate::declare::{Service, Value, map};
-use crate::op::{Op, OpError, Progress};
+use crate::op::{FailureClass, Op, OpError, Progress};
 use crate::property_access::{open, text};
 use crate::types::cinder::attaching::{self, Attachment};
 use crate::wire;
@@ -76,7 +76,10 @@ async fn retype(op: &mut Op) -> Result<(), OpError> {
     if is_done(&end) {
         Ok(())
     } else {
-        Err(OpError::failed("Error", format!("The volume did not become one of type {name}")))
+        Err(OpError::failed(
+            FailureClass::Error,
+            format!("The volume did not become one of type {name}"),
+        ))
     }
 }
 
@@ -90,7 +93,10 @@ async fn extend(op: &mut Op) -> Result<(), OpError> {
     let now = until_at_rest(op).await?;
     let shown = now.body["volume"]["size"].as_i64().unwrap_or_default();
     if size < shown {
-        return Err(OpError::failed("NotSupported", "Shrinking volume is not supported."));
+        return Err(OpError::failed(
+            FailureClass::NotSupported,
+            "Shrinking volume is not supported.",
+        ));
     }
     if size == shown {
         return Ok(());
@@ -99,7 +105,9 @@ async fn extend(op: &mut Op) -> Result<(), OpError> {
     op.call("extend", call).await?;
     let end = until_at_rest(op).await?;
     match end.body["volume"]["size"].as_i64() {
-        Some(shown) if shown < size => Err(OpError::failed("Error", "Volume resize failed")),
+        Some(shown) if shown < size => {
+            Err(OpError::failed(FailureClass::Error, "Volume resize failed"))
+        }
         _ => Ok(()),
     }
 }
@@ -168,7 +176,7 @@ fn home(op: &Op, now: &Reply) -> Result<Option<Attachment>, OpError> {
             device: one["device"].as_str().map(str::to_owned),
         })),
         _ => Err(OpError::failed(
-            "Error",
+            FailureClass::Error,
             "The volume is attached to several servers: detach it first",
         )),
     }

@@ -4,7 +4,7 @@ use super::look::{self, until_is};
 use super::user_data::{self, UserData};
 use super::{checks, disks, networks};
 use crate::declare::Value;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::property_access::{is_given, open, section};
 use crate::rest;
 use crate::types::heat::collecting;
@@ -44,7 +44,7 @@ pub(super) fn marker(op: &Op) -> Option<Marker> {
 pub(super) async fn create(op: &mut Op) -> Result<(), OpError> {
     let name = name(op);
     if let Err(why) = checks::boot_source(&op.context().properties, &name) {
-        return Err(OpError::failed("StackValidationFailed", why));
+        return Err(OpError::failed(FailureClass::StackValidationFailed, why));
     }
     networks::begin_ports(op);
     let entries = networks::entries(&op.context().properties);
@@ -53,7 +53,10 @@ pub(super) async fn create(op: &mut Op) -> Result<(), OpError> {
     collecting::deliver(op, "deliver").await?;
     let made = op.call("create", call).await?;
     let Some(id) = made.text("/server/id").map(Arc::<str>::from) else {
-        return Err(OpError::failed("Error", "the service did not say which server it made"));
+        return Err(OpError::failed(
+            FailureClass::Error,
+            "the service did not say which server it made",
+        ));
     };
     op.set_id(id);
     let server = until_is(op, "ACTIVE").await?;

@@ -4,7 +4,7 @@ use super::look::{self, action, fault, look, path, status, task, until_is};
 use super::networks;
 use crate::behaviour::SnapshotRecord;
 use crate::declare::Members;
-use crate::op::{Op, OpError, Progress};
+use crate::op::{FailureClass, Op, OpError, Progress};
 use crate::rest;
 use crate::types::heat::collecting;
 use kiln_cloud::{Marker, Reply, Service, delete, get};
@@ -20,7 +20,7 @@ pub(crate) async fn check(op: &mut Op) -> Result<(), OpError> {
         "ACTIVE" => Ok(()),
         status => {
             let message = format!("'status': expected 'ACTIVE', got '{status}'");
-            Err(OpError::failed("Error", message))
+            Err(OpError::failed(FailureClass::Error, message))
         }
     }
 }
@@ -38,7 +38,7 @@ pub(crate) async fn resume(op: &mut Op) -> Result<(), OpError> {
 async fn bring_to(op: &mut Op, operation: &str, wanted: &str) -> Result<(), OpError> {
     if op.id().is_none() {
         return Err(OpError::failed(
-            "Error",
+            FailureClass::Error,
             format!("Cannot {operation} the server: there is none"),
         ));
     }
@@ -77,7 +77,8 @@ async fn until_gone(op: &mut Op) -> Result<(), OpError> {
             _ => Progress::NotYet,
         });
         match gone.await {
-            Err(OpError::Failed(it)) if matches!(&*it.class, "HTTPError" | "OverLimit") => {}
+            Err(OpError::Failed(it))
+                if matches!(it.class, FailureClass::HttpError | FailureClass::OverLimit) => {}
             other => break other?,
         }
         op.pause(std::time::Duration::from_secs(5)).await?;

@@ -1,7 +1,7 @@
 //! Reading a server: its path, its progress, and what is kept for attributes.
 
 use crate::declare::{Value, map};
-use crate::op::{Op, OpError, Progress};
+use crate::op::{FailureClass, Op, OpError, Progress};
 use crate::wire;
 use kiln_cloud::{Call, Marker, Reply, Service, Sharing, get, post};
 use serde_json::Value as Json;
@@ -91,7 +91,8 @@ pub(crate) async fn until(
 ) -> Result<Reply, OpError> {
     loop {
         match op.until(call.clone(), &mut progress).await {
-            Err(OpError::Failed(it)) if matches!(&*it.class, "HTTPError" | "OverLimit") => {}
+            Err(OpError::Failed(it))
+                if matches!(it.class, FailureClass::HttpError | FailureClass::OverLimit) => {}
             other => return other,
         }
         op.pause(Duration::from_secs(5)).await?;
@@ -173,7 +174,7 @@ async fn listed(
     }
     match op.read(call).await {
         Ok(reply) => Ok(reply.body[&path[1..]].as_array().cloned().unwrap_or_default()),
-        Err(OpError::Failed(it)) if &*it.class == "EndpointNotFound" => Ok(Vec::new()),
+        Err(OpError::Failed(it)) if it.class == FailureClass::EndpointNotFound => Ok(Vec::new()),
         Err(stop) => Err(stop),
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::declare::{Members, QOS_POLICY, SECURITY_GROUP, Value};
 use crate::lookup;
-use crate::op::{Op, OpError, Progress};
+use crate::op::{FailureClass, Op, OpError, Progress};
 use crate::property_access::{given, items, open, section, word};
 use crate::wire;
 use kiln_cloud::{Call, Marker, Service, delete, get, post, put};
@@ -214,7 +214,7 @@ async fn fields(op: &mut Op, entry: &Entry) -> Result<Map<String, Json>, OpError
         (None, Some(subnet)) => network_of(op, subnet).await?,
         (None, None) => {
             return Err(OpError::failed(
-                "ValueError",
+                FailureClass::ValueError,
                 "a port needs a network: give network or subnet",
             ));
         }
@@ -241,9 +241,10 @@ async fn network_of(op: &mut Op, subnet: &str) -> Result<String, OpError> {
     let shown = op.read(get(Service::Network, format!("/subnets/{subnet}")).may_be_old()).await?;
     match shown.text("/subnet/network_id") {
         Some(network) => Ok(network.to_owned()),
-        None => {
-            Err(OpError::failed("Error", "the service did not say of which network a subnet is"))
-        }
+        None => Err(OpError::failed(
+            FailureClass::Error,
+            "the service did not say of which network a subnet is",
+        )),
     }
 }
 
