@@ -141,10 +141,10 @@ async fn server(folder: &Path) -> io::Result<BenchServer> {
     let asker = Requester {
         project: "admin".into(),
         user_name: "admin".into(),
-        visitor: Default::default(),
+        user_token: Default::default(),
         is_admin: true,
         stack_user_project: None,
-        author: Default::default(),
+        created_by: Default::default(),
         may_use: Arc::new(|_| true),
     };
     Ok(BenchServer { service, engine, asker, url })

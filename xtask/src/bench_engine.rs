@@ -189,7 +189,7 @@ impl Bench {
             parameters: Arc::default(),
             aliases: Vec::new(),
             forbidden: Default::default(),
-            author: Default::default(),
+            created_by: Default::default(),
         })
     }
 

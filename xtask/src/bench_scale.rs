@@ -79,8 +79,8 @@ async fn reports(out: &mut dyn Write) -> io::Result<()> {
         user_name: "user".into(),
         is_admin: false,
         stack_user_project: None,
-        visitor: UserToken::default(),
-        author: Arc::default(),
+        user_token: UserToken::default(),
+        created_by: Arc::default(),
         may_use: Arc::new(|_| true),
     };
     for what in ["first reports", "reports"] {

@@ -14,7 +14,7 @@ impl Host for App {
 
     fn requester(&self, user: &ActingFor, credential: &Credential) -> Requester {
         let (caller, policy) = (caller(user), self.policy.clone());
-        let visitor = UserToken {
+        let user_token = UserToken {
             user: user.created_by.user_id.clone(),
             project: user.project.clone(),
             roles: user.created_by.roles.clone(),
@@ -26,8 +26,8 @@ impl Host for App {
             user_name: user.user_name.clone(),
             is_admin: self.policy.is_admin(&caller),
             stack_user_project: self.options.guest_in(&caller),
-            visitor,
-            author: user.created_by.clone(),
+            user_token,
+            created_by: user.created_by.clone(),
             may_use: Arc::new(move |type_name| policy.allows_type(&caller, type_name)),
         }
     }

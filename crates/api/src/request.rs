@@ -71,8 +71,8 @@ impl Request {
             user_name: caller.user_name.as_str().into(),
             is_admin: self.is_admin,
             stack_user_project: self.app.options.guest_in(&caller),
-            visitor: self.caller.user_token(),
-            author: Arc::new(CreatedBy {
+            user_token: self.caller.user_token(),
+            created_by: Arc::new(CreatedBy {
                 user_id: caller.user_id.as_str().into(),
                 user_name: caller.user_name.as_str().into(),
                 user_domain: caller.user_domain_id.as_str().into(),

@@ -123,24 +123,29 @@ fn scaling(scaling: &Scaling) -> Map<String, Json> {
 
 /// Returns the request context: the user and the project, but never credentials.
 fn context(notice: &Notification) -> Map<String, Json> {
-    let author = &notice.author;
+    let created_by = &notice.created_by;
     let known = |text: &str| match text {
         "" => Json::Null,
         text => text.into(),
     };
     let word = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
-    let roles: Vec<&str> = author.roles.iter().map(|role| &**role).collect();
-    let is_admin = author.is_admin_project && roles.contains(&"admin");
-    let identity =
-        [&*notice.user_id, &*notice.project, "", &*author.user_domain, &*author.project_domain];
+    let roles: Vec<&str> = created_by.roles.iter().map(|role| &**role).collect();
+    let is_admin = created_by.is_admin_project && roles.contains(&"admin");
+    let identity = [
+        &*notice.user_id,
+        &*notice.project,
+        "",
+        &*created_by.user_domain,
+        &*created_by.project_domain,
+    ];
     let context = map(json!({
         "user": known(&notice.user_id),
         "project_id": *notice.project,
         "project": *notice.project,
         "system_scope": null,
         "domain": null,
-        "user_domain": known(&author.user_domain),
-        "project_domain": known(&author.project_domain),
+        "user_domain": known(&created_by.user_domain),
+        "project_domain": known(&created_by.project_domain),
         "is_admin": is_admin,
         "read_only": false,
         "show_deleted": false,
@@ -150,7 +155,7 @@ fn context(notice: &Notification) -> Map<String, Json> {
         "resource_uuid": null,
         "roles": roles,
         "user_identity": identity.map(word).join(" "),
-        "is_admin_project": author.is_admin_project,
+        "is_admin_project": created_by.is_admin_project,
         "username": *notice.user_name,
         "password": null,
         "aws_creds": null,
@@ -159,7 +164,7 @@ fn context(notice: &Notification) -> Map<String, Json> {
         "auth_token_info": null,
         "auth_url": null,
         "region_name": null,
-        "project_name": known(&author.project_name),
+        "project_name": known(&created_by.project_name),
     }));
     context.into_iter().map(|(name, value)| (format!("_context_{name}"), value)).collect()
 }
@@ -182,7 +187,7 @@ mod tests {
         Notification {
             time: Time::from_micros(1_933_135_628_123_456),
             project: "7c2f".into(),
-            author: Arc::new(CreatedBy {
+            created_by: Arc::new(CreatedBy {
                 user_id: "u-17".into(),
                 user_name: "ana".into(),
                 user_domain: "default".into(),
@@ -245,7 +250,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_null() {
-        let notice = Notification { author: Arc::default(), description: None, ..notice() };
+        let notice = Notification { created_by: Arc::default(), description: None, ..notice() };
         let body: Json =
             serde_json::from_slice(&message(&notice).body(false, Uuid::nil())).unwrap();
         assert_eq!(body["_context_user_identity"], "u-17 7c2f - - -");

@@ -109,7 +109,7 @@ pub(crate) mod tests {
         let notice = Notification {
             time: Time::default(),
             project: "p".into(),
-            author: Arc::default(),
+            created_by: Arc::default(),
             user_id: "u".into(),
             user_name: "u".into(),
             stack: StackId(Uuid::nil()),

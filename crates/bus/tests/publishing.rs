@@ -18,7 +18,7 @@ fn notice(name: &str, status: Status) -> Notification {
     Notification {
         time: Time::from_micros(1_933_135_628_123_456),
         project: "p".into(),
-        author: Arc::default(),
+        created_by: Arc::default(),
         user_id: "u".into(),
         user_name: "ana".into(),
         stack: StackId(Uuid::from_u128(7)),

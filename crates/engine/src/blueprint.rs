@@ -46,10 +46,10 @@ pub struct Recipe {
     pub parameters: Arc<Members>,
     /// Types that are known by another name in it, unless its environment says otherwise.
     pub aliases: Vec<(Arc<str>, Arc<str>)>,
-    /// Built-in types that whoever asked for it may not use; those of the root hold for its whole tree.
+    /// Built-in types that the requester may not use; those of the root hold for its whole tree.
     pub forbidden: Arc<BTreeSet<Arc<str>>>,
     /// Who asked for it; that of the root holds for its whole tree.
-    pub author: Arc<CreatedBy>,
+    pub created_by: Arc<CreatedBy>,
 }
 
 /// Where a template comes from.
@@ -364,7 +364,7 @@ impl Blueprint {
         Ok(Blueprint::new(config, templates, definition, registry, shared))
     }
 
-    /// The blueprint of a stack nested in a resource of another; problems with its parameters are told.
+    /// The blueprint of a stack nested in a resource of another; problems with its parameters are returned.
     pub(crate) fn of_child(
         &self,
         config: &Config,

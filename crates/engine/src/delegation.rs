@@ -1,8 +1,8 @@
-//! What users lent to a tree so that it can act in their names, and giving it back.
+//! The delegations that a tree acts with, and their revocation.
 //!
-//! A tree that owes something has work to do: whatever dies before it was given back, somebody takes the tree up and
-//! gives it back then. Nothing is given back while something is under way, which may be done in the former user's
-//! name.
+//! A tree with delegations to revoke has work to do: if its engine dies before they are revoked, another engine adopts the tree
+//! and revokes them. No delegation is revoked while the tree has work in progress, because that may still use the former
+//! user's delegation.
 
 use crate::state::{Action, Status};
 use crate::tree::Tree;
@@ -10,7 +10,7 @@ use kiln_cloud::Credential;
 use std::sync::Arc;
 
 impl Tree {
-    /// From now on the tree's calls are made in this name; what was lent before goes back.
+    /// Makes the tree's calls with this credential from now on; the former delegation is revoked.
     pub(crate) fn use_credential(&mut self, credential: Arc<Credential>) {
         if *credential != *self.credential {
             let former = std::mem::replace(&mut self.credential, credential);
@@ -18,7 +18,7 @@ impl Tree {
         }
     }
 
-    /// Something that was lent is not needed, or not any more.
+    /// Records that a delegation is to be revoked, because the tree does not need it.
     pub(crate) fn revoke_later(&mut self, credential: Arc<Credential>) {
         if credential.needs_revoking() {
             self.to_revoke.push(credential);
@@ -26,7 +26,7 @@ impl Tree {
         }
     }
 
-    /// What has to be given back now.
+    /// Returns the delegations that have to be revoked now.
     pub(crate) fn to_revoke(&self) -> Vec<Arc<Credential>> {
         if self.has_work() {
             return Vec::new();
@@ -35,12 +35,12 @@ impl Tree {
         self.to_revoke.iter().chain(own.then_some(&self.credential)).cloned().collect()
     }
 
-    /// Whether something has to be given back, now or when nothing is under way any more.
+    /// Whether a delegation has to be revoked, now or when the tree has no more work in progress.
     pub(crate) fn has_revocations(&self) -> bool {
         !self.to_revoke.is_empty() || self.is_gone() && self.credential.needs_revoking()
     }
 
-    /// Something was given back.
+    /// Records that a delegation was revoked.
     pub(crate) fn revoked(&mut self, credential: &Credential) {
         self.to_revoke.retain(|it| **it != *credential);
         if *self.credential == *credential {

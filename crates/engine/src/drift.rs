@@ -28,9 +28,9 @@ pub(crate) type Observations = BTreeMap<ResourceId, Observed>;
 
 impl Observed {
     /// What the end of an operation that read an object adds to what it has reported.
-    pub(crate) fn of_end(said: Observed, result: &Result<(), OpError>) -> Observed {
+    pub(crate) fn of_end(observed: Observed, result: &Result<(), OpError>) -> Observed {
         match result {
-            Ok(()) => said,
+            Ok(()) => observed,
             Err(stop) if stop.is_not_found() => Observed::Gone,
             // An object that cannot be read now is left as it is.
             Err(_) => Observed::InSync,

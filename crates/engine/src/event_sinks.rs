@@ -10,7 +10,7 @@ use kiln_template::Value;
 use kiln_template::print::{self, Keys};
 use serde_json::{Value as Json, json};
 
-/// How long a message ttl_secs if nothing else is said, in seconds.
+/// How long a message stays in the queue by default, in seconds.
 const DEFAULT_TTL_SECS: i64 = 3600;
 
 /// How many messages and bytes one call has at most: less than the defaults of the messaging service.

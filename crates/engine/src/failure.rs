@@ -6,7 +6,7 @@ use std::fmt;
 /// Longer texts are cut: a service may answer with anything.
 const MAX_MESSAGE: usize = 32 << 10;
 
-/// What went wrong with a resource, as users are told.
+/// The failure of a resource, as users see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     /// The class of the error, such as `ResourceInError`.

@@ -1,4 +1,4 @@
-//! Which members of groups are in service: what balancers balance.
+//! The members of groups that are in service: load balancers distribute requests among them.
 //!
 //! They are computed from the records whenever they are needed: so a load balancer cannot miss a change, even if
 //! the engine dies in the middle of it.
@@ -20,14 +20,14 @@ impl Tree {
         let Some(blueprint) = &self.stack(key).blueprint else { return Vec::new() };
         let names = blueprint.definition.resources().map(|(_, it)| &*it.name);
         let groups = names.filter_map(|name| self.group_in_service(key, name, types));
-        let told = |slot: Slot| InService {
+        let in_service = |slot: Slot| InService {
             properties: self.properties(slot),
             members: self.members_in_service(slot, attributes),
         };
-        groups.map(told).collect()
+        groups.map(in_service).collect()
     }
 
-    /// The group of a name that serves: until another that takes its place is made, that is the old one.
+    /// The group of a name that is in service: the old one until its replacement is created.
     fn group_in_service(&self, key: StackKey, name: &str, types: &[&str]) -> Option<Slot> {
         let mut newest_first = self.stack(key).by_name.get(name)?.iter().rev().copied();
         newest_first.find(|slot| {
@@ -52,21 +52,22 @@ impl Tree {
             let member = self.resource(*slot);
             (member.created, member.name.clone())
         });
-        let tell = |slot: Slot| {
-            let told = attributes.iter().filter_map(|name| self.attribute(slot, name, &[]).ok());
-            told.into_iter().find(Value::is_truthy)
+        let first_value = |slot: Slot| {
+            let mut values =
+                attributes.iter().filter_map(|name| self.attribute(slot, name, &[]).ok());
+            values.find(Value::is_truthy)
         };
-        members.into_iter().filter_map(tell).collect()
+        members.into_iter().filter_map(first_value).collect()
     }
 
-    /// The member of a name that serves: until another that takes its place is made, that is the old one.
+    /// The member of a name that is in service: the old one until its replacement is created.
     fn member_in_service(&self, child: StackKey, name: &str) -> Option<Slot> {
         let mut newest_first = self.stack(child).by_name.get(name)?.iter().rev().copied();
         newest_first.find(|slot| service(self.resource(*slot).state) != Service::Out)
     }
 }
 
-/// How far a member serves.
+/// Whether a member is in service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Service {
     In,

@@ -1,7 +1,7 @@
-//! The twin of the store, in memory: as strict as a database, gone with the process.
+//! The twin of the store, in memory: as strict as a database, and lost with the process.
 //!
-//! Every method takes one lock, does all or nothing, and never waits. What survives a simulated crash
-//! is what was written here: an engine dies, the `Arc` of the store lives on.
+//! Every method takes one lock, does all or nothing, and never waits. A simulated crash
+//! drops the engine and keeps the `Arc` of the store, so that only the committed rows survive.
 
 mod alarms;
 mod list;
@@ -35,7 +35,7 @@ struct Tables {
     contents: BTreeMap<Hash, Arc<[u8]>>,
     /// Live root stacks by project and name.
     names: BTreeMap<Name, StackId>,
-    // In which tree a row is.
+    // The tree of each row.
     stacks: BTreeMap<StackId, StackId>,
     recipes: BTreeMap<RecipeId, StackId>,
     events: BTreeMap<EventId, StackId>,
@@ -47,7 +47,7 @@ type Name = (Arc<str>, Arc<str>);
 
 #[derive(Debug, Default)]
 struct Tree {
-    /// The name that nobody else may have while the root is live.
+    /// The name that no other root stack of the project may have while this one is live.
     name: Option<Name>,
     engine: Option<EngineId>,
     fence: u64,
@@ -74,7 +74,7 @@ impl MemoryStore {
         *self.commits.borrow()
     }
 
-    /// The same number, for whoever waits for it to grow.
+    /// The same number, for tasks that wait until it grows.
     pub fn watch_commits(&self) -> watch::Receiver<u64> {
         self.commits.subscribe()
     }
@@ -113,7 +113,7 @@ impl Tree {
         self.engine == Some(engine) && self.fence == fence
     }
 
-    /// The snapshots that are asked for, the first first.
+    /// The snapshots of a query, the oldest first.
     fn snapshots_of(&self, is_wanted: impl Fn(&SnapshotRow) -> bool) -> Vec<SnapshotRow> {
         let mut rows: Vec<_> =
             self.snapshots.values().filter(|row| is_wanted(row)).cloned().collect();
@@ -132,7 +132,7 @@ impl Tree {
 }
 
 impl Tables {
-    /// Adds a command to a tree's queue; whether there is such a tree.
+    /// Adds a command to a tree's queue; returns whether the tree exists.
     fn submit(&mut self, command: CommandRow) -> bool {
         let Some(tree) = self.trees.get_mut(&command.root) else { return false };
         if tree.engine.is_none() && !tree.has_work {
@@ -225,7 +225,7 @@ impl Tables {
         }
     }
 
-    /// Drops texts that no recipe names; says whether there were any.
+    /// Drops texts that no recipe names; returns whether there were any.
     fn drop_unused_contents(&mut self) -> bool {
         let before = self.contents.len();
         let recipes = self.trees.values().flat_map(|tree| tree.recipes.values());
@@ -494,7 +494,7 @@ pub fn parents_first(mut stacks: Vec<StackRow>) -> Vec<StackRow> {
     let mut children: BTreeMap<Option<StackId>, Vec<StackRow>> = BTreeMap::new();
     for stack in stacks {
         let parent = stack.parent.filter(|parent| known.contains(parent));
-        // The root comes before stacks whose parents are no more.
+        // The root comes before stacks whose parents no longer exist.
         let siblings = children.entry(parent).or_default();
         let at = if stack.parent.is_none() { 0 } else { siblings.len() };
         siblings.insert(at, stack);

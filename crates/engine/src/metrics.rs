@@ -22,7 +22,7 @@ pub struct Metrics {
     pub(crate) trees_owned: Gauge,
     /// Trees that could not be loaded.
     pub(crate) trees_unreadable: Counter,
-    /// Leases that this engine holds, as the store told at the last renewal.
+    /// Leases that this engine holds, as the store reported at the last renewal.
     pub(crate) leases_held: Gauge,
     /// Trees that were given up because their lease was lost.
     pub(crate) leases_lost: Counter,

@@ -30,7 +30,7 @@ pub struct Notification {
     /// The project that the stack belongs to.
     pub project: Arc<str>,
     /// The user who created or updated the stack last.
-    pub author: Arc<CreatedBy>,
+    pub created_by: Arc<CreatedBy>,
     /// The id of that user, also if nothing else is known.
     pub user_id: Arc<str>,
     /// The name of that user.
@@ -143,7 +143,7 @@ impl Tree {
         reason: Arc<str>,
     ) -> Notification {
         let stack = self.stack(key);
-        let author = self.stack(self.root_key()).recipe.author.clone();
+        let created_by = self.stack(self.root_key()).recipe.created_by.clone();
         let known = |first: &Arc<str>, other: &Arc<str>| match first.is_empty() {
             true => other.clone(),
             false => first.clone(),
@@ -151,9 +151,9 @@ impl Tree {
         Notification {
             time: env.now,
             project: self.project.clone(),
-            user_id: known(&author.user_id, &self.credential.user),
-            user_name: known(&author.user_name, &self.user_name),
-            author,
+            user_id: known(&created_by.user_id, &self.credential.user),
+            user_name: known(&created_by.user_name, &self.user_name),
+            created_by,
             stack: stack.id,
             name: stack.name.clone(),
             state,

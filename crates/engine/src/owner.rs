@@ -224,7 +224,7 @@ impl Owner {
         (batch, std::mem::take(&mut self.orders))
     }
 
-    /// What is to be told to others once what was flushed last is written down, and in whose name.
+    /// Takes the notifications and events that are sent after the last flush is committed, with the credential for that.
     pub(crate) fn take_outbox(&mut self) -> (Outbox, Arc<Credential>) {
         (self.machine.tree.take_outbox(), self.machine.tree.credential.clone())
     }
@@ -234,8 +234,8 @@ impl Owner {
         self.machine.tree.to_revoke()
     }
 
-    /// The name of the project of the tree's users, once, when all of it is deleted: it goes before that is
-    /// written down, so that whoever takes over after a crash does it again.
+    /// Takes the name of the project of the tree's stack users, once, when the whole tree is deleted. The project is deleted
+    /// before that is committed, so that an engine that adopts the tree after a crash deletes it again.
     pub(crate) fn take_users(&mut self) -> Option<String> {
         let is_gone = self.machine.tree.root_state().0.is(Action::Delete, Status::Complete);
         self.machine.tree.users.take_if(|_| is_gone)?;
@@ -329,7 +329,7 @@ impl Owner {
         let info = live.info.clone();
         let (turn, notes) = live.stage.turn(now, answer);
         let is_stopping = live.stops_at.is_some();
-        self.hear(op, notes, todo);
+        self.report_notes(op, notes, todo);
         match turn {
             OpPoll::Finished(result) => {
                 let error = result.as_ref().err().and_then(crate::activity::error_text);
@@ -353,7 +353,7 @@ impl Owner {
         }
     }
 
-    fn hear(&mut self, op: OpId, notes: Vec<Note>, todo: &mut VecDeque<Todo>) {
+    fn report_notes(&mut self, op: OpId, notes: Vec<Note>, todo: &mut VecDeque<Todo>) {
         if !notes.is_empty() {
             todo.push_back(Todo::Step(Input::Notes(op, notes)));
         }

@@ -1,12 +1,11 @@
 //! Trees of which only a part was read.
 //!
-//! A reader of one resource, or of outputs that name a few, need not read a hundred. A tree that was
-//! read in part knows which of its resources were asked for, and notes when another one is wanted: then
-//! what was looked up is worth nothing, and the whole tree is read.
+//! A reader of one resource, or of outputs that name a few, need not read a hundred. A partial tree knows which of its
+//! resources were read, and records when another one is needed: then the result is not valid, and the reader reads the
+//! whole tree.
 //!
-//! The parts are not read in one moment. That they fit together shows in the number of the tree's last
-//! event: it grows with every change of a stack or of what it is made of, so if it is the same before
-//! and after, all that was read in between belongs together.
+//! The parts are read by several queries. The number of the tree's last event shows that they belong to the same state: it
+//! grows with every change of a stack or of its recipe, so if it is the same before and after, nothing changed in between.
 
 use crate::config::Config;
 use crate::ids::StackId;
@@ -27,30 +26,30 @@ pub enum TreePart<'n> {
     Outputs,
     /// One resource of it.
     Resource(&'n str),
-    /// What lists show of its resources.
+    /// The columns of its resources, as lists show them.
     Resources,
     /// Everything.
     All,
 }
 
-/// More resources than this are not asked for one by one.
+/// The largest number of resources that are read by name; a reader that needs more reads the whole tree.
 const FEW: usize = 20;
 
-/// What is missing of a tree that was read in part.
+/// The resources that a partial tree lacks.
 #[derive(Default)]
 pub(crate) struct Missing {
-    /// The names of the resources that were asked for: if one of them is not there, there is none.
+    /// The names of the resources that were read: if the tree has no resource of such a name, none exists.
     asked: BTreeSet<Arc<str>>,
-    /// The names of others that were wanted.
+    /// The names of other resources that the reader needed.
     missed: Mutex<BTreeSet<Arc<str>>>,
-    /// Whether it was wanted to go through all of them.
+    /// Whether the reader needed all resources.
     all_missed: AtomicBool,
-    /// Whether all resources are there, but nothing of their bodies.
+    /// Whether all resources were read, but not their bodies.
     is_lean: bool,
 }
 
 impl Missing {
-    /// Notes that a resource is wanted that is not there.
+    /// Records that the reader needed a resource that was not read.
     pub(crate) fn record(&self, name: &str) {
         if !self.is_lean && !self.asked.contains(name) {
             let mut missed = self.missed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -58,14 +57,14 @@ impl Missing {
         }
     }
 
-    /// Notes that all resources are wanted.
+    /// Records that the reader needed all resources.
     pub(crate) fn record_all(&self) {
         if !self.is_lean {
             self.all_missed.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Notes that more of a resource is wanted than lists show.
+    /// Records that the reader needed more of a resource than lists show.
     pub(crate) fn record_body(&self) {
         if self.is_lean {
             self.all_missed.store(true, Ordering::Relaxed);
@@ -122,8 +121,8 @@ pub(crate) async fn read_part(
 
 /// Adds all resources to a tree without nested stacks, as far as lists show them.
 ///
-/// What type a resource was made as is in its body. As long as nothing failed or is under way, that is what
-/// the template says.
+/// The type with which a resource was created is in its body. As long as the stack has neither failed nor an action in
+/// progress, it is the type in the template.
 async fn read_lean(
     store: &dyn Store,
     mut tree: Tree,

@@ -54,11 +54,11 @@ impl Tree {
 
     /// The reference of a resource; its name, if its type cannot compute one.
     pub(crate) fn reference(&self, slot: Slot) -> Value {
-        let told = self.resolve_reference(slot);
-        told.unwrap_or_else(|_| Value::Text(self.resource(slot).name.clone()))
+        let reference = self.resolve_reference(slot);
+        reference.unwrap_or_else(|_| Value::Text(self.resource(slot).name.clone()))
     }
 
-    /// What a resource is called by others.
+    /// The reference of a resource.
     pub(crate) fn resolve_reference(&self, slot: Slot) -> Result<Value, Fault> {
         let resource = self.resource(slot);
         if let Some(child) = resource.child
@@ -120,9 +120,11 @@ impl Tree {
     pub(crate) fn resolve_metadata(&self, slot: Slot) -> Value {
         let resource = self.resource(slot);
         let resource_type = self.config.types.get(&resource.type_name);
-        let told = resource_type.and_then(|resource_type| resource_type.behaviour.metadata);
-        let told = told.and_then(|told| self.with_view(slot, "metadata", told).ok());
-        told.or_else(|| self.metadata_by_parent(slot)).unwrap_or_else(|| resource.metadata.clone())
+        let metadata = resource_type.and_then(|resource_type| resource_type.behaviour.metadata);
+        let metadata = metadata.and_then(|it| self.with_view(slot, "metadata", it).ok());
+        metadata
+            .or_else(|| self.metadata_by_parent(slot))
+            .unwrap_or_else(|| resource.metadata.clone())
     }
 
     /// The metadata of a resource, if the type of its parent resource changes it.
@@ -140,18 +142,18 @@ impl Tree {
             .ok()?
     }
 
-    /// On whose behalf the tree's calls are made.
+    /// The user for whom the tree's calls are made.
     pub(crate) fn acting_for(&self) -> ActingFor {
         ActingFor {
             project: self.project.clone(),
             user_name: self.user_name.clone(),
-            created_by: self.stack(self.root_key()).recipe.author.clone(),
+            created_by: self.stack(self.root_key()).recipe.created_by.clone(),
             stack_id: None,
             resource: None,
         }
     }
 
-    /// On whose behalf calls for a resource are made.
+    /// The user for whom calls for a resource are made.
     pub(crate) fn acting_for_resource(&self, slot: Slot) -> ActingFor {
         let resource = self.resources.get(slot.0 as usize).and_then(Option::as_ref);
         let stack = resource.map(|resource| self.stack(resource.stack).id.to_string().into());

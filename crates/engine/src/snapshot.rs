@@ -1,4 +1,4 @@
-//! What a stack was at a moment, so that it can become that again.
+//! Snapshots: the stored state of a stack, to which a restore returns it.
 
 use crate::ids::SnapshotId;
 use crate::record::v1::SnapshotBody;
@@ -10,11 +10,11 @@ use crate::tree::Tree;
 use kiln_template::value::{Members, Value};
 use std::sync::Arc;
 
-/// What a stack was at a moment.
+/// A snapshot of a stack.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
     pub(crate) name: Option<Arc<str>>,
-    /// Whether it is being made or removed, and how far that is.
+    /// Its action and status: the create or the delete of the snapshot.
     pub(crate) state: State,
     pub(crate) reason: Arc<str>,
     pub(crate) created: Time,
@@ -24,7 +24,7 @@ pub(crate) struct Snapshot {
     pub(crate) text: Option<Arc<str>>,
 }
 
-/// Reads the document of a snapshot: what [`Tree::export`] returned when it was made.
+/// Reads the document of a snapshot: what [`Tree::export`] returned when the snapshot was created.
 pub fn read_snapshot(row: &SnapshotRow) -> Result<Value, StoreError> {
     Ok(Value::Map(SnapshotBody::read(&row.body, row.id)?.data.0))
 }
@@ -39,7 +39,7 @@ impl Snapshot {
 }
 
 impl Tree {
-    /// The row of a snapshot, unless it is gone.
+    /// The row of a snapshot, unless it is deleted.
     pub(crate) fn snapshot_row(&self, id: SnapshotId) -> Option<SnapshotRow> {
         let snapshot = self.snapshots.get(&id)?;
         let body = SnapshotBody {

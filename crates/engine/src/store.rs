@@ -1,12 +1,12 @@
-//! What the engine asks of a store, and the rows it keeps there.
+//! The store's interface, and the rows that the engine stores.
 //!
-//! The store is the truth: what is not committed did not happen. A *tree* is a root stack with all
-//! stacks nested in it; it has one owner at a time, who holds its *lease*. Every lease has a *fence*,
+//! Nothing has happened until it is committed. A *tree* is a root stack with all
+//! stacks nested in it; it has one owner at a time, which holds its *lease*. Every lease has a *fence*,
 //! a number that grows with each new owner, and a batch whose fence is not the tree's current one
 //! changes nothing.
 //!
-//! Rows have columns for what is looked up and listed. Everything else is in their bodies, which the
-//! store encrypts and does not look into.
+//! Rows have columns for everything that queries select and sort by. The rest is in their bodies, which the
+//! store encrypts and never interprets.
 
 use crate::ids::{CommandId, EngineId, EventId, RecipeId, ResourceId, SnapshotId, StackId};
 use crate::state::State;
@@ -15,14 +15,14 @@ use async_trait::async_trait;
 use std::fmt;
 use std::sync::Arc;
 
-/// Keeps trees of stacks.
+/// Stores trees of stacks.
 ///
 /// All methods may be called at the same time. A method that fails has changed nothing.
 #[async_trait]
 pub trait Store: crate::objects::Objects + crate::alarms::Alarms {
     // --- trees and their owners ---
 
-    /// Adds a tree: its root stack, what it is made of, and an owner if one is named.
+    /// Adds a tree: its root stack with its recipe, and an owner if one is named.
     ///
     /// No other live root stack of the project may have the name. A new tree has work to do.
     async fn create_tree(&self, tree: NewTree) -> Result<(), CreateError>;
@@ -31,8 +31,8 @@ pub trait Store: crate::objects::Objects + crate::alarms::Alarms {
     /// longest unattended first, no more than `limit`. Each gets a new fence and a lease `until`, also
     /// if the engine had it before.
     ///
-    /// A tree is unattended since its lease ran out; one that was given up, since the end that its lease
-    /// would have had or, if it had no work then, since the command that gave it some.
+    /// A tree is unattended since its lease ran out; a tree that was released, since the end that its lease
+    /// would have had or, if it had no work then, since the first command after that.
     async fn claim(
         &self,
         engine: EngineId,
@@ -51,34 +51,34 @@ pub trait Store: crate::objects::Objects + crate::alarms::Alarms {
         until: Time,
     ) -> Result<Option<Lease>, StoreError>;
 
-    /// Makes all leases of an engine last `until`; gives the trees it still owns. A lease that ran out
-    /// and was taken by nobody else comes to life again.
+    /// Extends all leases of an engine `until` a time; returns the trees that it still owns. A lease that ran out
+    /// is valid again, unless another engine has adopted the tree.
     async fn renew(&self, engine: EngineId, until: Time) -> Result<Vec<Lease>, StoreError>;
 
-    /// Gives a tree up, if the lease is still the current one. Nobody can write to it until it is taken
+    /// Releases a tree, if the lease is still the current one. No engine can write to the tree until one adopts it
     /// again.
     async fn release(&self, lease: Lease) -> Result<(), StoreError>;
 
     // --- writing ---
 
     /// Writes batches in one durable transaction, each as a whole or, if its fence is not the current
-    /// one, not at all. Says for each whether it was written.
+    /// one, not at all. Returns for each whether it was written.
     ///
     /// A deleted root sets its name free for ever. A tree with commands in its queue has work to do,
     /// whatever the batch says: a command may have come in the meantime.
     async fn commit(&self, batches: &[Batch]) -> Result<Vec<bool>, StoreError>;
 
-    /// Adds a command to a tree's queue and marks the tree as having work to do. A command that is there
-    /// already is left alone; one for a tree that is not there is forgotten.
+    /// Adds a command to a tree's queue and marks the tree as having work to do. A command that exists
+    /// already is left alone; a command for a tree that does not exist is dropped.
     async fn submit(&self, command: CommandRow) -> Result<(), StoreError>;
 
     // --- reading ---
 
-    /// All that is known of a tree; its events and deleted nested stacks excepted.
+    /// Reads a whole tree, except for its events and deleted nested stacks.
     async fn load_tree(&self, root: StackId) -> Result<Option<TreeRows>, StoreError>;
 
-    /// A tree without its resources, snapshots and commands. It need not be of one moment: whatever
-    /// changes a stack or what it is made of makes `last_event` grow, which is read first.
+    /// Reads a tree without its resources, snapshots and commands. The rows need not belong to one state: every
+    /// change of a stack or of its recipe increases `last_event`, which is read first.
     async fn load_stacks(&self, root: StackId) -> Result<Option<TreeRows>, StoreError> {
         let rows = self.load_tree(root).await?;
         Ok(rows.map(|rows| TreeRows {
@@ -110,7 +110,7 @@ pub trait Store: crate::objects::Objects + crate::alarms::Alarms {
         Ok((lean.collect(), rows.last_event))
     }
 
-    /// The numbers of the last events of trees; those that are not there are left out.
+    /// The numbers of the last events of trees; trees that do not exist are left out.
     async fn last_events(&self, roots: &[StackId]) -> Result<Vec<(StackId, u64)>, StoreError> {
         let mut last = Vec::new();
         for root in roots {
@@ -122,8 +122,8 @@ pub trait Store: crate::objects::Objects + crate::alarms::Alarms {
     /// Commands of a tree in the order they came.
     async fn commands(&self, root: StackId) -> Result<Vec<CommandRow>, StoreError>;
 
-    /// The commands that wait for the trees of an engine; those of a tree in the order they came. Whoever
-    /// is asked for something need not be the one who owns the tree.
+    /// The commands that wait for the trees of an engine; those of a tree in the order they came. The process
+    /// that accepts a command need not be the owner of the tree.
     async fn commands_for(&self, engine: EngineId) -> Result<Vec<CommandRow>, StoreError>;
 
     /// A recipe.
@@ -169,11 +169,11 @@ pub trait Store: crate::objects::Objects + crate::alarms::Alarms {
 
     /// Drops the oldest events of every stack that has more than `keep`; no more than `limit` at once,
     /// stack after stack by their ids.
-    /// Gives the number dropped.
+    /// Returns the number dropped.
     async fn prune_events(&self, keep: u64, limit: u64) -> Result<u64, StoreError>;
 
-    /// Removes trees whose root was deleted before a moment, with everything that was theirs alone; no
-    /// more than `limit` at once, the first to be deleted first. Gives the number removed.
+    /// Removes trees whose root was deleted before a moment, with all rows that belong to them alone; no
+    /// more than `limit` at once, the first to be deleted first. Returns the number removed.
     ///
     /// Texts that no recipe names any more are dropped as well.
     async fn purge(
@@ -184,7 +184,7 @@ pub trait Store: crate::objects::Objects + crate::alarms::Alarms {
     ) -> Result<u64, StoreError>;
 }
 
-/// Why a store did not do what it was asked.
+/// The error of a store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The store cannot be reached, is full, or refuses to work. It may work again later.
@@ -208,10 +208,10 @@ pub enum StoreError {
     },
 }
 
-/// Why a tree was not added.
+/// The reason why a tree was not added.
 #[derive(Debug, thiserror::Error)]
 pub enum CreateError {
-    /// There is one of that name.
+    /// A live stack of that name exists.
     #[error("The Stack ({0}) already exists.")]
     NameTaken(Arc<str>),
     /// The store failed.
@@ -267,7 +267,7 @@ pub struct Lease {
 pub struct NewTree {
     /// Its root stack.
     pub stack: StackRow,
-    /// What it is made of.
+    /// Its recipe.
     pub recipe: RecipeRow,
     /// The texts that the recipe names.
     pub contents: Vec<Content>,
@@ -295,7 +295,7 @@ pub struct TreeRows {
     pub last_event: u64,
 }
 
-/// What one tree's owner has to write. A row that is there already is overwritten; one that is both
+/// The changes of one tree that its owner commits together. An existing row is overwritten; a row that is both
 /// written and dropped is dropped.
 #[derive(Clone, Debug)]
 pub struct Batch {
@@ -303,27 +303,27 @@ pub struct Batch {
     pub root: StackId,
     /// The fence of the owner's lease.
     pub fence: u64,
-    /// Texts; those that are there already are left alone. They stay as long as recipes name them.
+    /// Texts; existing ones are left alone. A text stays as long as recipes name it.
     pub contents: Vec<Content>,
     /// Recipes.
     pub recipes: Vec<RecipeRow>,
-    /// Recipes that nobody needs any more.
+    /// Recipes that are no longer needed.
     pub dropped_recipes: Vec<RecipeId>,
     /// Stacks.
     pub stacks: Vec<StackRow>,
     /// Resources.
     pub resources: Vec<ResourceRow>,
-    /// Resources that are no more.
+    /// Resources that no longer exist.
     pub dropped_resources: Vec<ResourceId>,
     /// Snapshots.
     pub snapshots: Vec<SnapshotRow>,
-    /// Snapshots that are no more.
+    /// Snapshots that no longer exist.
     pub dropped_snapshots: Vec<SnapshotId>,
     /// Events.
     pub events: Vec<EventRow>,
     /// Commands that were carried out.
     pub done: Vec<CommandId>,
-    /// Whether the tree has work to do, for whoever looks for some.
+    /// Whether the tree has work to do, so that an engine adopts it.
     pub has_work: bool,
 }
 
@@ -349,13 +349,13 @@ pub struct StackRow {
     pub project: Arc<str>,
     /// Its name.
     pub name: Arc<str>,
-    /// The name of the user who made it.
+    /// The name of the user who created it.
     pub user_name: Arc<str>,
-    /// What is being done with it.
+    /// Its action and status.
     pub state: State,
     /// Why it is in that state.
     pub reason: Arc<str>,
-    /// When it was made.
+    /// When it was created.
     pub created: Time,
     /// When it was last changed.
     pub updated: Option<Time>,
@@ -363,15 +363,15 @@ pub struct StackRow {
     pub deleted: Option<Time>,
     /// Its tags.
     pub tags: Vec<Arc<str>>,
-    /// What it is made of.
+    /// Its recipe.
     pub recipe: RecipeId,
-    /// What it was made of before the action that is under way.
+    /// Its recipe before the action in progress.
     pub previous: Option<RecipeId>,
     /// The rest.
     pub body: Vec<u8>,
 }
 
-/// What a stack is made of: names of texts, and values. Never changed once written.
+/// A recipe: names of texts, and values. It never changes once it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecipeRow {
     /// Its id.
@@ -384,7 +384,7 @@ pub struct RecipeRow {
     pub body: Vec<u8>,
 }
 
-/// What a stack was at a moment.
+/// A snapshot of a stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SnapshotRow {
     /// Its id.
@@ -393,17 +393,17 @@ pub struct SnapshotRow {
     pub root: StackId,
     /// The stack.
     pub stack: StackId,
-    /// The project that took it.
+    /// The project of the stack.
     pub project: Arc<str>,
-    /// Its name, if it was given one.
+    /// Its name, if it has one.
     pub name: Option<Arc<str>>,
-    /// Whether it is being made or removed, and how far that is.
+    /// Its action and status: the create or the delete of the snapshot.
     pub state: State,
     /// Why it is in that state.
     pub reason: Arc<str>,
-    /// When it was asked for.
+    /// When it was requested.
     pub created: Time,
-    /// The rest: [`crate::snapshot::read_snapshot`] tells what is in it.
+    /// The rest: [`crate::snapshot::read_snapshot`] reads it.
     pub body: Vec<u8>,
 }
 
@@ -422,7 +422,7 @@ pub struct ResourceRow {
     pub name: Arc<str>,
     /// Its type.
     pub kind: Arc<str>,
-    /// What is being done with it.
+    /// Its action and status.
     pub state: State,
     /// Why it is in that state.
     pub reason: Arc<str>,
@@ -436,7 +436,7 @@ pub struct ResourceRow {
     pub body: Vec<u8>,
 }
 
-/// Something that happened to a stack or a resource.
+/// An event: a state that a stack or a resource reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventRow {
     /// Its id.
@@ -455,7 +455,7 @@ pub struct EventRow {
     pub kind: Arc<str>,
     /// The id that its service gave to the resource, or the id of the stack.
     pub physical_id: Arc<str>,
-    /// What it came to.
+    /// The state that was reached.
     pub state: State,
     /// Why; no more than 255 characters.
     pub reason: Arc<str>,
@@ -482,7 +482,7 @@ impl EventRow {
     }
 }
 
-/// Something that a tree's owner is asked to do.
+/// A command for a tree's owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandRow {
     /// Its id.
@@ -491,11 +491,11 @@ pub struct CommandRow {
     pub root: StackId,
     /// When it came.
     pub time: Time,
-    /// What is to be done.
+    /// The command, as a record.
     pub body: Vec<u8>,
 }
 
-/// Which stacks to list.
+/// A query for stacks.
 #[derive(Clone, Debug, Default)]
 pub struct StackQuery {
     /// Only those of this project.
@@ -520,7 +520,7 @@ pub struct StackQuery {
     pub limit: Option<u64>,
 }
 
-/// What stacks can be filtered by.
+/// A field by which stacks can be filtered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StackField {
     /// The id.
@@ -535,26 +535,26 @@ pub enum StackField {
     Reason,
     /// The project.
     Project,
-    /// The name of the user who made it.
+    /// The name of the user who created it.
     UserName,
     /// The stack that it is nested in.
     Parent,
 }
 
-/// What stacks can be sorted by.
+/// A field by which stacks can be sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StackSort {
     /// The name.
     Name,
     /// The status.
     Status,
-    /// When it was made.
+    /// When it was created.
     Created,
     /// When it was last changed.
     Updated,
 }
 
-/// Which tags stacks must have; an empty list asks for nothing.
+/// The tags that stacks must have; an empty list means no condition.
 #[derive(Clone, Debug, Default)]
 pub struct TagQuery {
     /// All of these.
@@ -567,10 +567,10 @@ pub struct TagQuery {
     pub none: Vec<Arc<str>>,
 }
 
-/// Which events to list, by their numbers.
+/// A query for events, which are listed by their numbers.
 #[derive(Clone, Debug)]
 pub struct EventQuery {
-    /// The stacks whose events are wanted.
+    /// The stacks whose events are listed.
     pub stacks: Vec<StackId>,
     /// Each must hold; of the values of one, any.
     pub filters: Vec<(EventField, Vec<Arc<str>>)>,
@@ -582,7 +582,7 @@ pub struct EventQuery {
     pub limit: Option<u64>,
 }
 
-/// What events can be filtered by.
+/// A field by which events can be filtered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventField {
     /// The id.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::{Add, Sub};
 use std::time::Duration;
 
-/// A moment: microseconds since 1970-01-01 UTC. The engine is told what time it is; it never asks.
+/// A moment: microseconds since 1970-01-01 UTC. The current time is always an argument: the engine reads no clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(i64);
 

@@ -185,7 +185,7 @@ pub struct ResourceView {
     pub name: Arc<str>,
     /// Its type, as written in the template.
     pub type_name: Arc<str>,
-    /// What is being done with it.
+    /// Its action and status.
     pub state: State,
     /// Why it is in that state.
     pub reason: Arc<str>,
@@ -411,7 +411,7 @@ impl<'v> StackView<'v> {
         }
     }
 
-    /// What a resource is called by others.
+    /// The reference of a resource.
     pub fn reference(&self, resource: &ResourceView) -> Option<Value> {
         self.need_body();
         resource.slot.map(|slot| self.tree.reference(slot))
@@ -428,14 +428,18 @@ impl<'v> StackView<'v> {
     }
 
     /// Checks that a resource understands a signal.
-    pub fn hears(&self, resource: &ResourceView, details: &Value) -> Result<(), String> {
+    pub fn check_signal_details(
+        &self,
+        resource: &ResourceView,
+        details: &Value,
+    ) -> Result<(), String> {
         self.need_body();
         let signal =
             self.builtin(resource).and_then(|resource_type| resource_type.behaviour.signal);
         let (Some(slot), Some(on_signal)) = (resource.slot, signal) else { return Ok(()) };
         let signal = Signal { details, now: 0, is_busy: false };
         match self.tree.with_view(slot, "signal", |view| on_signal(view, &signal)) {
-            Ok(heard) => heard.map(drop),
+            Ok(outcome) => outcome.map(drop),
             Err(failure) => Err(failure.to_string()),
         }
     }
@@ -496,7 +500,8 @@ impl<'v> StackView<'v> {
         self.need_body();
         let mut members = Members::new();
         let names = self.attribute_names(resource);
-        let is_handed_out = |name: &str| names.iter().any(|(it, told)| *told && &**it == name);
+        let is_handed_out =
+            |name: &str| names.iter().any(|(it, is_shown)| *is_shown && &**it == name);
         let attribute = |name: &str| {
             let slot = resource.slot?;
             let value = self.tree.attribute(slot, name, &[]).ok()?;

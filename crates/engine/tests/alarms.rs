@@ -170,14 +170,14 @@ impl Site {
             let row = self.store.alarm(id).await.unwrap().unwrap();
             let was = Some(row.version);
             let alarm = AlarmRow { due: now(), ..row };
-            let (history, commands, letters) = (Vec::new(), Vec::new(), Vec::new());
+            let (history, commands, webhooks) = (Vec::new(), Vec::new(), Vec::new());
             let change = AlarmChange {
                 alarm,
                 expected_version: was,
                 is_deleted: false,
                 history,
                 commands,
-                webhooks: letters,
+                webhooks,
             };
             if self.store.write_alarms(&[change]).await.unwrap() == [true] {
                 return;
@@ -197,8 +197,8 @@ fn asker(guest_in: Option<&str>) -> Requester {
         user_name: "u".into(),
         is_admin: false,
         stack_user_project: guest_in.map(Into::into),
-        visitor: UserToken::default(),
-        author: Arc::new(CreatedBy::default()),
+        user_token: UserToken::default(),
+        created_by: Arc::new(CreatedBy::default()),
         may_use: Arc::new(|_| true),
     }
 }
@@ -251,7 +251,7 @@ fn datum(value: f64, alarm: Option<&str>) -> MetricDatum {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_alarm_that_fires_scales_once_whoever_looks() {
+async fn an_alarm_that_fires_scales_once_whichever_engine_evaluates_it() {
     let site = Site::new();
     let (one, other) = (site.engine(), site.engine());
     let service = site.service(&one);
@@ -284,14 +284,14 @@ async fn an_alarm_that_fires_scales_once_whoever_looks() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_decided_is_done_by_the_next_engine() {
+async fn the_next_engine_sends_the_signals_of_a_committed_evaluation() {
     let site = Site::new();
     let engine = site.engine();
     let service = site.service(&engine);
     let stack = site.stack(&engine).await;
     let id = put(&service, &stack, "web-high", rule(&[])).await;
     engine.stop().await;
-    // Whoever looked at it dies right after that was written down.
+    // The engine that evaluated the alarm dies right after the commit.
     let row = site.store.alarm(id).await.unwrap().unwrap();
     let verdict = Verdict { state: AlarmState::Alarm, reason: "hot".into() };
     let occasion = kiln_engine::alarms::EvaluationContext { now: now(), notifies: true };
@@ -305,7 +305,7 @@ async fn what_was_decided_is_done_by_the_next_engine() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_comes_of_the_time_when_nobody_looked() {
+async fn no_alarm_fires_for_the_time_without_an_engine() {
     let site = Site::new();
     let engine = site.engine();
     let service = site.service(&engine);
@@ -329,7 +329,7 @@ async fn nothing_comes_of_the_time_when_nobody_looked() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_alarm_at_rest_is_not_looked_at_and_given_nothing() {
+async fn a_suspended_alarm_is_not_evaluated_and_takes_no_samples() {
     let site = Site::new();
     let engine = site.engine();
     let service = site.service(&engine);
@@ -349,7 +349,7 @@ async fn an_alarm_at_rest_is_not_looked_at_and_given_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn samples_go_to_every_alarm_that_wants_them() {
+async fn samples_reach_every_alarm_that_selects_them() {
     let site = Site::new();
     let engine = site.engine();
     let service = site.service(&engine);
@@ -389,7 +389,7 @@ async fn samples_go_to_every_alarm_that_wants_them() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn alarms_scale_both_ways_and_say_why_not() {
+async fn alarms_scale_both_ways_and_record_why_they_did_not() {
     let site = Site::new();
     let engine = site.engine();
     let service = site.service(&engine);
@@ -431,7 +431,7 @@ async fn alarms_scale_both_ways_and_say_why_not() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stack_that_is_given_up_leaves_no_alarm() {
+async fn an_abandoned_stack_leaves_no_alarm() {
     let site = Site::new();
     let engine = site.engine();
     let service = site.service(&engine);
@@ -449,7 +449,7 @@ async fn a_stack_that_is_given_up_leaves_no_alarm() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn somebody_can_say_what_an_alarm_finds() {
+async fn a_user_can_set_the_state_of_an_alarm() {
     let site = Site::new();
     let engine = site.engine();
     let service = site.service(&engine);
@@ -523,7 +523,7 @@ async fn a_group_that_could_not_grow_can_shrink() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_group_that_is_being_scaled_when_its_engine_dies_is_not_so_for_ever() {
+async fn the_next_engine_finishes_an_interrupted_scaling() {
     let site = Site::new();
     let engine = site.engine();
     let slow = TEMPLATE.replace(

@@ -43,7 +43,7 @@ fn an_export_has_every_stack_and_every_object() {
 }
 
 #[test]
-fn what_one_stack_leaves_another_adopts() {
+fn a_stack_adopts_the_objects_of_an_abandoned_one() {
     let (plan, mut world, export) = create_and_export();
     let things = world.cloud.things.clone();
     world.command_at(world.now, Command::Abandon);
@@ -77,7 +77,7 @@ fn what_one_stack_leaves_another_adopts() {
 }
 
 #[test]
-fn an_adoption_that_fails_leaves_everything_alone() {
+fn an_adoption_that_fails_leaves_all_objects_alone() {
     let planned = |name: &str| Planned {
         name: name.into(),
         value: "x".into(),

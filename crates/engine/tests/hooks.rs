@@ -187,7 +187,7 @@ fn a_delete_waits_before_and_after() {
 }
 
 #[test]
-fn nobody_waits_at_a_hook_when_the_walk_has_failed_or_is_replaced() {
+fn no_resource_waits_at_a_hook_of_a_failed_or_replaced_traversal() {
     let template = things(&["a: {value: x}", "b: {value: refused}"]);
     let world = created(&template, &hooks("a", "pre-create"));
     assert_eq!(

@@ -36,7 +36,7 @@ fn at_rest(world: &World, wanted: &Plan) {
 }
 
 #[test]
-fn what_is_needed_is_made_first() {
+fn required_resources_are_created_first() {
     let wanted = plan(&[planned("a", "x", 1, &[]), planned("b", "y", 1, &["a"])]);
     let world = created(&wanted);
     at_rest(&world, &wanted);
@@ -101,7 +101,7 @@ fn an_update_without_changes_touches_nothing() {
 }
 
 #[test]
-fn a_stack_goes_from_the_top() {
+fn dependents_are_deleted_first() {
     let wanted = plan(&[planned("a", "x", 1, &[]), planned("b", "y", 1, &["a"])]);
     let mut world = created(&wanted);
     let before = events_of(&world, world.root).len();

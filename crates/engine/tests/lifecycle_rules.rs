@@ -119,7 +119,7 @@ const EXTERNAL: &str = "heat_template_version: 2021-04-16\n\
     \x20 text: {type: OS::Heat::RandomString, external_id: r1}\n";
 
 #[test]
-fn an_object_of_somebody_else_is_taken_over_looked_at_and_left() {
+fn an_external_object_is_adopted_checked_and_left() {
     let mut world = World::new(1);
     let theirs =
         Thing { name: "theirs".into(), value: "theirs".into(), size: 1, ..Thing::default() };
@@ -152,7 +152,7 @@ fn an_object_of_somebody_else_is_taken_over_looked_at_and_left() {
 }
 
 #[test]
-fn what_is_not_there_cannot_be_taken_over() {
+fn an_external_object_that_does_not_exist_fails_its_resource() {
     let world = created(EXTERNAL, "");
     let reason = "NotFound: resources.theirs: it is not there (HTTP 404). Next: bring it back, or update the stack, which makes another.";
     let (state, why) = world.tree().unwrap().root_state();
@@ -161,7 +161,7 @@ fn what_is_not_there_cannot_be_taken_over() {
 }
 
 #[test]
-fn what_is_retained_stays_and_its_record_goes() {
+fn a_retained_object_stays_and_its_record_is_deleted() {
     let template = format!(
         "{}  kept: {{type: Test::Thing, deletion_policy: retain, properties: {{value: k}}}}\n",
         things(&["a: {value: x}"])
@@ -204,7 +204,7 @@ fn a_condition_decides_whether_there_is_a_resource() {
 // --- time, and trying again ---
 
 #[test]
-fn an_action_has_its_time() {
+fn an_action_ends_at_its_timeout() {
     let template = things(&["a: {value: slow}", "b: {value: y, needs: [{get_resource: a}]}"]);
     let settings = Settings { timeout: Some(Duration::from_secs(20)), ..Settings::default() };
     let world = created_with(&template, "", settings);
@@ -241,7 +241,7 @@ fn a_conflict_is_tried_again() {
 }
 
 #[test]
-fn what_was_refused_is_gone_at_once() {
+fn a_resource_whose_create_was_refused_is_deleted_without_a_wait() {
     let mut world = created(&things(&["a: {value: refused}"]), "");
     assert_eq!(outcome(&world), "CREATE_FAILED: ");
     let begun = world.now;
@@ -256,7 +256,7 @@ fn what_was_refused_is_gone_at_once() {
 }
 
 #[test]
-fn what_went_wrong_first_is_told() {
+fn the_reason_is_the_first_failure() {
     let mut world = World::new(1);
     world.cloud.conflicts = 1;
     let recipe = recipe_with(&mut world, &things(&["a: {value: broken}"]), "");
@@ -273,7 +273,7 @@ fn what_went_wrong_first_is_told() {
 // --- looking, resting, marking ---
 
 #[test]
-fn a_check_tells_what_is_wrong_and_an_update_mends_it() {
+fn a_check_reports_failures_and_an_update_repairs_them() {
     let template = format!("{}  r: {{type: OS::Heat::RandomString}}\n", things(&PAIR));
     let mut world = created(&template, "");
     let root = world.root;
@@ -300,7 +300,7 @@ fn a_check_tells_what_is_wrong_and_an_update_mends_it() {
 }
 
 #[test]
-fn a_sick_resource_is_replaced_without_many_words() {
+fn an_unhealthy_resource_is_replaced_by_an_update_without_changes() {
     let mut world = created(&things(&["a: {value: x}"]), "");
     let (stack, reason) = (world.root, "it coughs".into());
     let mark = Command::Mark { stack, resource: "a".into(), is_healthy: false, reason };
@@ -319,7 +319,7 @@ fn a_sick_resource_is_replaced_without_many_words() {
 }
 
 #[test]
-fn users_rest_first_and_wake_last() {
+fn dependents_are_suspended_first_and_resumed_last() {
     let mut world = created(&things(&PAIR), "");
     let root = world.root;
     world.cloud.deeds.clear();
@@ -329,7 +329,7 @@ fn users_rest_first_and_wake_last() {
 }
 
 #[test]
-fn who_rests_hears_no_signals() {
+fn a_suspended_resource_takes_no_signals() {
     let template = "heat_template_version: 2021-04-16\nresources:\n  \
                     h: {type: OS::Heat::WaitConditionHandle}\n";
     let mut world = created(template, "");
@@ -357,7 +357,7 @@ fn a_rollback_revives_what_was_replaced() {
 }
 
 #[test]
-fn what_comes_back_in_a_rollback_gets_back_what_it_gave_away() {
+fn a_resource_restored_by_a_rollback_gets_back_what_its_replacement_took() {
     let with = |size: u32, value: &str| {
         let things = things(&[
             "a: {value: x}",
@@ -477,7 +477,7 @@ fn a_stack_can_be_made_of_a_file_by_its_url() {
 }
 
 #[test]
-fn what_a_resource_is_told_reaches_the_metadata_of_others() {
+fn a_signal_to_a_resource_reaches_the_metadata_of_others() {
     let template = "heat_template_version: 2021-04-16\nresources:\n  \
         h: {type: OS::Heat::WaitConditionHandle}\n  \
         w: {type: OS::Heat::WaitCondition, properties: {handle: {get_resource: h}, timeout: 600}}\n  \
@@ -516,7 +516,7 @@ fn what_a_resource_is_told_reaches_the_metadata_of_others() {
 }
 
 #[test]
-fn a_long_complaint_is_cut() {
+fn a_long_message_is_cut() {
     let template = format!("{}  w: {{type: Test::Wordy}}\n", things(&["a: {value: x}"]));
     let mut world = created(&template, "");
     let (state, why) = world.tree().unwrap().root_state();
@@ -563,7 +563,7 @@ fn outputs(world: &World) -> Vec<(String, Value)> {
 }
 
 #[test]
-fn outputs_tell_what_came_after_the_object_was_made() {
+fn outputs_show_attributes_that_dependents_changed() {
     let told =
         |lines: &[&str]| things(lines) + "outputs:\n  users: {value: {get_attr: [a, users]}}\n";
     let users = |count: i64| vec![("users".to_owned(), Value::from(count))];
@@ -577,7 +577,7 @@ fn outputs_tell_what_came_after_the_object_was_made() {
 }
 
 #[test]
-fn a_last_look_that_nobody_answers_does_not_keep_a_stack_from_being_complete() {
+fn a_stack_completes_even_if_the_read_for_its_outputs_gets_no_reply() {
     let template = things(&PAIR) + "outputs:\n  users: {value: {get_attr: [a, users]}}\n";
     let mut world = World::new(1);
     world.cloud.is_blind_to = Some("x".into());

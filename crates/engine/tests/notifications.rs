@@ -100,11 +100,11 @@ impl Transport for Queues {
 
     async fn delegate(
         &self,
-        visitor: &UserToken,
+        user_token: &UserToken,
         _: &kiln_cloud::PendingDelegation,
     ) -> Result<Credential, CallError> {
         let auth = Auth::Trust("t".into());
-        let (user, project) = (visitor.user.clone(), visitor.project.clone());
+        let (user, project) = (user_token.user.clone(), user_token.project.clone());
         Ok(Credential { project, user, auth, is_inherited: false })
     }
 
@@ -154,8 +154,12 @@ fn asker() -> Requester {
         user_name: "ana".into(),
         is_admin: false,
         stack_user_project: None,
-        visitor: UserToken { user: "ana-id".into(), project: "p".into(), ..UserToken::default() },
-        author: Arc::new(CreatedBy {
+        user_token: UserToken {
+            user: "ana-id".into(),
+            project: "p".into(),
+            ..UserToken::default()
+        },
+        created_by: Arc::new(CreatedBy {
             user_id: "ana-id".into(),
             user_name: "ana".into(),
             roles: vec!["member".into()],
@@ -243,7 +247,7 @@ async fn a_failure_that_is_rolled_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_group_that_cannot_grow_is_told_of_with_the_reason() {
+async fn a_group_that_cannot_grow_is_reported_with_the_reason() {
     let site = Site::new(Queues::default());
     let engine = site.engine();
     let service = site.service(Some(&engine));
@@ -276,7 +280,7 @@ async fn a_group_that_cannot_grow_is_told_of_with_the_reason() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_records_tells_even_without_an_engine() {
+async fn a_process_without_an_engine_sends_the_notifications_it_records() {
     let site = Site::new(Queues::default());
     let text =
         "heat_template_version: 2021-04-16\nresources: {r: {type: OS::Heat::RandomString}}\n";
@@ -316,7 +320,7 @@ const FAILING: &str = "heat_template_version: 2021-04-16\n\
     resources: {r: {type: OS::Heat::TestResource, properties: {fail: true}}}\n";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn events_are_sent_to_the_users_queue_before_what_was_lent_is_given_back() {
+async fn events_are_sent_to_the_users_queue_before_the_delegation_is_revoked() {
     let site = Site::new(Queues::default());
     // The first event is recorded by somebody without an engine.
     let id = site.create(&site.service(None), with_sink(FAILING)).await;
@@ -352,7 +356,7 @@ async fn events_are_sent_to_the_users_queue_before_what_was_lent_is_given_back()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_queue_that_cannot_be_reached_holds_nothing_up() {
+async fn an_unreachable_queue_delays_no_stack() {
     let site = Site::new(Queues { is_refusing: true, ..Queues::default() });
     let engine = site.engine();
     let id = site.create(&site.service(Some(&engine)), with_sink(FAILING)).await;

@@ -40,7 +40,7 @@ fn forecasts(first: &[Planned], second: &[Planned]) -> Vec<Forecast> {
 }
 
 #[test]
-fn what_changes_is_told_and_who_uses_it_too() {
+fn a_preview_shows_changed_resources_and_their_dependents() {
     let first = [
         planned("kept", "x", 1, &[], false),
         planned("changed", "x", 1, &["kept"], false),
@@ -71,7 +71,7 @@ fn what_changes_is_told_and_who_uses_it_too() {
 }
 
 #[test]
-fn nested_stacks_are_looked_into() {
+fn a_preview_includes_nested_stacks() {
     let first = [planned("n", "x", 1, &[], true), planned("m", "x", 1, &[], true)];
     let second = [planned("n", "x", 2, &[], true), planned("m", "x", 1, &[], true)];
     let mut lines = preview(&first, &second);
@@ -102,7 +102,7 @@ fn nested_stacks_are_looked_into() {
 }
 
 #[test]
-fn groups_are_looked_into() {
+fn a_preview_includes_the_members_of_groups() {
     let group = |value: &str, count| Planned {
         kind: Kind::Group { count, batch: Some(1) },
         ..planned("g", value, 1, &[], false)
@@ -122,7 +122,7 @@ fn fate_of(line: &str) -> String {
 }
 
 #[test]
-fn what_stays_is_shown_as_it_is_and_what_comes_as_it_would_be() {
+fn kept_resources_are_shown_as_they_are_and_new_ones_as_they_would_be() {
     let first = [planned("a", "x", 1, &[], false), planned("n", "x", 1, &["a"], true)];
     let second = [planned("a", "y", 1, &[], false), planned("n", "x", 2, &["a"], true)];
     let forecasts = forecasts(&first, &second);
@@ -160,7 +160,7 @@ resources:
 ";
 
 #[test]
-fn what_a_create_would_make_is_told_without_a_stack() {
+fn a_create_is_previewed_without_a_stack() {
     let mut world = World::new(1);
     let recipe = recipe(&mut world.rng, NEW, &[("child.yaml", CHILD)]);
     let (name, project) = ("web".into(), "p".into());

@@ -13,14 +13,14 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// The cloud of the simulation, behind a real task, and its book of what users lent.
+/// The cloud of the simulation, behind a real task, and its book of delegations.
 #[derive(Default)]
 struct Near(Mutex<Cloud>, Mutex<Book>);
 
-/// What users lent, and whether it can be given back.
+/// The delegations that exist, and whether they can be revoked.
 #[derive(Default)]
 struct Book {
-    lent: BTreeSet<String>,
+    delegations: BTreeSet<String>,
     is_closed: bool,
 }
 
@@ -38,7 +38,7 @@ impl Transport for Near {
         if book.is_closed {
             return Err(CallError::NotSent("nobody is there".into()));
         }
-        book.lent.remove(&**id);
+        book.delegations.remove(&**id);
         Ok(())
     }
 }
@@ -73,7 +73,7 @@ impl Site {
             project: "p".into(),
             user_name: "u".into(),
             recipe: wish(&mut self.rng, plan),
-            settings: self.lend(name),
+            settings: self.delegate(name),
             adopted: None,
             request: None,
         };
@@ -81,16 +81,16 @@ impl Site {
         id
     }
 
-    /// Has a user lend something of this name to a stack.
-    fn lend(&self, name: &str) -> Settings {
-        self.cloud.1.lock().unwrap().lent.insert(name.to_owned());
+    /// Creates a delegation of this name for a stack.
+    fn delegate(&self, name: &str) -> Settings {
+        self.cloud.1.lock().unwrap().delegations.insert(name.to_owned());
         let credential = Credential { auth: Auth::Trust(name.into()), ..Credential::default() };
         Settings { credential: Some(Arc::new(credential)), ..Settings::default() }
     }
 
-    /// Waits until no more is lent than this.
-    async fn until_lent(&self, names: &[&str]) {
-        let is_all = || self.cloud.1.lock().unwrap().lent.iter().eq(names);
+    /// Waits until exactly these delegations exist.
+    async fn until_delegations(&self, names: &[&str]) {
+        let is_all = || self.cloud.1.lock().unwrap().delegations.iter().eq(names);
         while !is_all() {
             tokio::task::yield_now().await;
         }
@@ -171,7 +171,7 @@ fn a_store_that_refuses_delays_and_loses_nothing() {
 }
 
 #[test]
-fn another_engine_takes_over() {
+fn another_engine_adopts_the_trees_of_a_dead_one() {
     run(async {
         let mut site = Site::new();
         let first = site.engine();
@@ -200,7 +200,7 @@ fn another_engine_takes_over() {
 }
 
 #[test]
-fn a_tree_that_rests_is_put_away_and_taken_up_again() {
+fn an_idle_tree_is_released_and_adopted_again_for_a_command() {
     run(async {
         let mut site = Site::new();
         let engine = site.engine();
@@ -250,7 +250,7 @@ fn a_tree_whose_type_panics_harms_no_other() {
 }
 
 #[test]
-fn what_was_lent_is_given_back_whoever_dies_in_between() {
+fn a_delegation_is_revoked_even_if_an_engine_dies_in_between() {
     run(async {
         let mut site = Site::new();
         let first = site.engine();
@@ -260,34 +260,34 @@ fn what_was_lent_is_given_back_whoever_dies_in_between() {
         first.command(id, Command::Delete).await.unwrap();
         site.until(id, Action::Delete, Status::Complete).await;
         first.stop().await;
-        site.until_lent(&["s"]).await;
+        site.until_delegations(&["s"]).await;
         site.close_book(false);
         let second = site.engine();
-        site.until_lent(&[]).await;
+        site.until_delegations(&[]).await;
         second.wait_until_all_idle().await;
         second.stop().await;
     });
 }
 
 #[test]
-fn what_another_user_lent_before_is_given_back() {
+fn the_former_users_delegation_is_revoked_after_an_update() {
     run(async {
         let mut site = Site::new();
         let engine = site.engine();
         let id = site.create(&engine, "first", &plan(3)).await;
         site.until(id, Action::Create, Status::Complete).await;
         let recipe = wish(&mut site.rng, &plan(4));
-        let settings = site.lend("second");
+        let settings = site.delegate("second");
         engine.command(id, Command::Update { recipe, settings }).await.unwrap();
         site.until(id, Action::Update, Status::Complete).await;
-        site.until_lent(&["second"]).await;
+        site.until_delegations(&["second"]).await;
         engine.command(id, Command::Delete).await.unwrap();
         // One that comes too late is not needed at all.
         let recipe = wish(&mut site.rng, &plan(4));
-        let settings = site.lend("third");
+        let settings = site.delegate("third");
         engine.command(id, Command::Update { recipe, settings }).await.unwrap();
         site.until(id, Action::Delete, Status::Complete).await;
-        site.until_lent(&[]).await;
+        site.until_delegations(&[]).await;
         engine.stop().await;
     });
 }

@@ -88,7 +88,7 @@ fn a_snapshot_goes_over_every_resource_and_keeps_the_stack_as_a_document() {
 }
 
 #[test]
-fn a_snapshot_that_fails_says_why_and_leaves_no_copies_when_it_goes() {
+fn a_failed_snapshot_has_a_reason_and_leaves_no_copies_when_it_is_deleted() {
     let mut world = created("a x; b shy a; c x b");
     let (id, events) = taken(&mut world, "s");
     let why = "Resource SNAPSHOT failed: BadRequest: resources.b: the cloud refuses (HTTP 400). Next: change what the template asks for, and update the stack.";
@@ -102,7 +102,7 @@ fn a_snapshot_that_fails_says_why_and_leaves_no_copies_when_it_goes() {
 }
 
 #[test]
-fn a_stack_in_motion_is_not_copied_and_whoever_asked_is_told() {
+fn a_snapshot_of_a_stack_in_progress_fails_with_a_reason() {
     let mut world = created("a x");
     let recipe = wish(&mut world.rng, &Plan::of("a slow*2"));
     let update = Command::Update { recipe, settings: Settings::default() };
@@ -118,7 +118,7 @@ fn a_stack_in_motion_is_not_copied_and_whoever_asked_is_told() {
 }
 
 #[test]
-fn a_stack_goes_back_to_what_it_was() {
+fn a_restore_returns_a_stack_to_its_snapshot() {
     let mut world = created("a x; b y a; @n z");
     let (id, _) = taken(&mut world, "s");
     updated(&mut world, "a v; c w; @n v");
@@ -183,7 +183,7 @@ fn a_restore_that_fails_is_undone() {
 }
 
 #[test]
-fn a_copy_that_cannot_be_removed_is_told_of() {
+fn a_copy_that_cannot_be_deleted_fails_the_deletion_of_its_snapshot() {
     let mut world = created("a stuck; b y");
     let (id, _) = taken(&mut world, "s");
     world.cloud.is_sticky = true;

@@ -95,7 +95,7 @@ impl Story {
             parameters: Arc::default(),
             aliases: Vec::new(),
             forbidden: Default::default(),
-            author: Default::default(),
+            created_by: Default::default(),
         })
     }
 

@@ -25,7 +25,7 @@ pub(super) async fn wait_condition(
     };
     let stack = request.live_stack().await?;
     let hears = |_: &StackRow, seen: &StackView<'_>| match seen.resource(resource) {
-        Some(found) => Ok(seen.hears(&found, &details)),
+        Some(found) => Ok(seen.check_signal_details(&found, &details)),
         // A missing resource is reported when it is signalled.
         None => Ok(Ok(())),
     };

@@ -150,7 +150,7 @@ pub struct Series {
     pub namespace: Arc<str>,
     /// The name of the metric.
     pub metric: Arc<str>,
-    /// What it is measured in, if somebody said.
+    /// The unit of the values, if one was sent.
     pub unit: Option<Arc<str>>,
     /// The alarm that it was meant for, if one was named.
     pub alarm: Option<Arc<str>>,

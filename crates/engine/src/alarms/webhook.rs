@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
 
-/// Takes webhooks to those whom alarms tell.
+/// Delivers the webhooks of alarms.
 #[async_trait]
 pub trait WebhookClient: fmt::Debug + Send + Sync {
     /// Whether the operator allows webhooks to a URL.

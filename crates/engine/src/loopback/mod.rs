@@ -191,8 +191,8 @@ impl<'a> Local<'a> {
             user_name: self.user.user_name.clone(),
             is_admin: false,
             stack_user_project: None,
-            visitor: UserToken::default(),
-            author: self.user.created_by.clone(),
+            user_token: UserToken::default(),
+            created_by: self.user.created_by.clone(),
             may_use: Arc::new(|_| true),
         }
     }

@@ -274,7 +274,7 @@ impl Recipe {
             parameters: Arc::default(),
             aliases: Vec::new(),
             forbidden: Arc::default(),
-            author: Arc::default(),
+            created_by: Arc::default(),
         }
     }
 }

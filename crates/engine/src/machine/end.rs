@@ -179,7 +179,7 @@ impl Machine {
             let event_sinks = former.environment.event_sinks.clone();
             let environment = Environment { event_sinks, ..Environment::default() };
             Arc::new(Recipe {
-                author: former.author.clone(),
+                created_by: former.created_by.clone(),
                 environment: Arc::new(environment),
                 ..Recipe::nothing(RecipeId(env.ids.next()))
             })

@@ -78,7 +78,7 @@ impl Machine {
             aliases: stage.aliases,
             // The creator of the root and the types that are forbidden hold for the whole tree.
             forbidden: Arc::default(),
-            author: Arc::default(),
+            created_by: Arc::default(),
         });
         match self.tree.resource(slot).child {
             Some(child) => {

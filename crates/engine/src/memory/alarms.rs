@@ -67,8 +67,8 @@ impl Alarms for MemoryStore {
             let is_written = watched.write(change);
             if is_written {
                 change.commands.iter().for_each(|command| _ = kept.submit(command.clone()));
-                let letters = change.webhooks.iter().map(|it| ((it.kind, it.id), it.clone()));
-                self.objects.lock().unwrap_or_else(PoisonError::into_inner).extend(letters);
+                let webhooks = change.webhooks.iter().map(|it| ((it.kind, it.id), it.clone()));
+                self.objects.lock().unwrap_or_else(PoisonError::into_inner).extend(webhooks);
             }
             written.push(is_written);
         }

@@ -1,4 +1,4 @@
-//! What is kept beside stacks, in memory.
+//! The objects beside stacks, in memory.
 
 use super::MemoryStore;
 use crate::objects::{ObjectKind, ObjectQuery, ObjectRow, Objects};

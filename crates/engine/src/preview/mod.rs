@@ -1,7 +1,7 @@
-//! What a create or an update would do, without doing it.
+//! Previews: the effects of a create or an update, without performing it.
 //!
-//! The same decisions as in earnest, on values as far as they are known: what a resource that changes
-//! will be called is not, so whatever uses it is told to change, too.
+//! A preview takes the same decisions as an update, on values as far as they are known. The reference of a resource that would
+//! be replaced is unknown, so its dependents are shown as changed, too.
 
 mod nested;
 mod sketch;
@@ -27,54 +27,54 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// What would become of a resource.
+/// The fate of a resource in an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fate {
-    /// Nothing.
+    /// It would stay unchanged.
     Unchanged,
     /// It would be changed.
     Updated,
-    /// Another would take its place.
+    /// It would be replaced.
     Replaced,
-    /// It would be made.
+    /// It would be created.
     Added,
-    /// It would go.
+    /// It would be deleted.
     Deleted,
 }
 
-/// A resource and what would become of it.
+/// A resource and its fate.
 #[derive(Clone, Debug)]
 pub struct Forecast {
-    /// What would become of it.
+    /// Its fate.
     pub fate: Fate,
-    /// The resource: as it is if it would be changed or go, else as it would be.
+    /// The resource: as it is if it would be updated or deleted, otherwise as it would be.
     pub resource: Sketch,
-    /// Whether it holds a nested stack, or would.
+    /// Whether it has a nested stack, or would have one.
     pub is_nested: bool,
-    /// Whether that stack is a group, which makes its template itself.
+    /// Whether that stack is a group, whose type generates the template.
     pub(crate) is_group: bool,
-    /// What the template of its nested stack says of itself: description and parameters.
+    /// The description and the parameters of the template of its nested stack.
     pub nested: Option<Value>,
     /// The same for the resources of its nested stack.
     pub inside: Vec<Forecast>,
 }
 
-/// A root stack that might be made.
+/// A root stack that would be created.
 #[derive(Clone, Copy, Debug)]
 pub struct NewRoot<'a> {
     /// Its name.
     pub name: &'a Arc<str>,
     /// The project that it would belong to.
     pub project: &'a Arc<str>,
-    /// What it would be made of.
+    /// Its recipe.
     pub recipe: &'a Recipe,
 }
 
-/// What creating a stack would make: every resource [`Fate::Added`], those of nested stacks inside; or why
-/// it would be refused. A resource is called by its name before there is one, and its attributes are null.
+/// Previews a create: every resource is [`Fate::Added`], those of nested stacks inside their parents; the error is the reason for
+/// which the create would be refused. The reference of a resource is its name, and its attributes are null.
 pub fn create(config: &Arc<Config>, new: NewRoot<'_>) -> Result<Vec<Forecast>, String> {
-    let (project, nobody) = (new.project.clone(), StackId(Uuid::nil()));
-    let mut tree = Tree::empty(config.clone(), nobody, project, "".into());
+    let (project, id) = (new.project.clone(), StackId(Uuid::nil()));
+    let mut tree = Tree::empty(config.clone(), id, project, "".into());
     let identity = Identity { name: new.name, id: None, project: new.project };
     let mut templates = std::mem::take(&mut tree.templates);
     let blueprint = Blueprint::of_root(config, &mut templates, new.recipe, &identity, None);
@@ -82,7 +82,7 @@ pub fn create(config: &Arc<Config>, new: NewRoot<'_>) -> Result<Vec<Forecast>, S
     tree.forecast(&Place::new(new.name.clone(), true), &blueprint?)
 }
 
-/// The outputs of a stack that might be made, as far as they can be told.
+/// The outputs of a stack that would be created, as far as their values are known.
 pub fn outputs(definition: &Definition, resources: &[Forecast]) -> Vec<OutputView> {
     let world = Imagined { resources };
     let scope = Scope::new(definition, &world);
@@ -96,7 +96,7 @@ pub fn outputs(definition: &Definition, resources: &[Forecast]) -> Vec<OutputVie
         .collect()
 }
 
-/// A stack whose resources are not there.
+/// A stack whose resources do not exist.
 struct Imagined<'t> {
     resources: &'t [Forecast],
 }
@@ -127,7 +127,7 @@ impl Resolver for Imagined<'_> {
     }
 }
 
-/// A stack that is looked at.
+/// A stack that is previewed.
 struct Place {
     /// The stack as it is.
     key: Option<StackKey>,
@@ -145,7 +145,7 @@ impl Place {
 }
 
 impl Tree {
-    /// What an update of the root stack to a recipe would do; or why it would be refused.
+    /// Previews an update of the root stack to a recipe; the error is the reason for which it would be refused.
     pub fn preview(&mut self, recipe: &Recipe) -> Result<Vec<Forecast>, String> {
         let key = self.root_key();
         let config = self.config.clone();
@@ -180,7 +180,7 @@ impl Tree {
             seen.properties.insert(resource.name.clone(), Arc::new(sketch.properties.clone()));
             let inside = self.forecast_nested(place, blueprint, &goal, (current, fate), &seen)?;
             let (nested, inside) = inside.unwrap_or_default();
-            // What drifted inside is mended inside.
+            // Drift inside a nested stack is corrected inside it.
             let fate = match fate {
                 Fate::Unchanged if !self.observed.is_empty() && has_changes(&inside) => {
                     Fate::Updated
@@ -229,7 +229,7 @@ impl Tree {
         })
     }
 
-    /// A resource that would go, with all that is inside.
+    /// A resource that would be deleted, with its nested stack.
     fn forecast_removal(&self, slot: Slot) -> Forecast {
         let child = self.resource(slot).child;
         let inside = child.map_or_else(Vec::new, |child| {
@@ -247,7 +247,7 @@ impl Tree {
         }
     }
 
-    /// The definition of a resource as far as it can be told.
+    /// The definition of a resource, as far as its values are known.
     fn resolve_preview(
         &self,
         place: &Place,
@@ -279,18 +279,18 @@ fn has_changes(inside: &[Forecast]) -> bool {
     inside.iter().any(|forecast| forecast.fate != Fate::Unchanged)
 }
 
-/// What a template says of itself.
+/// The description and the parameters of a template.
 fn described(definition: &Definition) -> Value {
     let template = &definition.template;
     let description = template.description.clone().unwrap_or_else(|| "No description".into());
-    let mut told = Members::new();
-    told.insert("Description".into(), description);
-    told.insert("Parameters".into(), Value::Map(definition.parameters.describe().into()));
+    let mut document = Members::new();
+    document.insert("Description".into(), description);
+    document.insert("Parameters".into(), Value::Map(definition.parameters.describe().into()));
     if !template.parameter_groups.is_empty() {
         let groups = template.parameter_groups.iter().map(|group| group.describe());
-        told.insert("ParameterGroups".into(), Value::list(groups));
+        document.insert("ParameterGroups".into(), Value::list(groups));
     }
-    Value::Map(told.into())
+    Value::Map(document.into())
 }
 
 /// What is known of the resources of a stack that were looked at.
@@ -308,13 +308,13 @@ struct Foreseen<'t> {
 }
 
 impl<'t> Foreseen<'t> {
-    /// The world as it is, if it tells something about a resource of this fate.
+    /// The existing stack, if a resource with one of these fates keeps its values.
     fn known(&self, resource: &str, stays: &[Fate]) -> Option<&StackScope<'t>> {
         let fate = self.fates.get(resource)?;
         self.world.as_ref().filter(|_| stays.contains(fate))
     }
 
-    /// Before there is anything, what will be known later is null.
+    /// A value that is known later: null in the preview of a create, otherwise unknown.
     fn later(&self, what: impl FnOnce() -> Unknown) -> Value {
         if self.is_new { Value::Null } else { Value::Unknown(what()) }
     }

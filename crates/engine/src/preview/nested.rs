@@ -1,4 +1,4 @@
-//! What would become of the resources of a nested stack.
+//! Previews of the resources of nested stacks.
 
 use super::{Fate, Forecast, Place, Seen};
 use crate::blueprint::{Blueprint, Identity, Recipe, ResolvedType, Source};
@@ -18,7 +18,7 @@ use uuid::Uuid;
 /// How many stages of a group are looked at: each brings it closer to what it should be.
 const MAX_STAGES: usize = 10_000;
 
-/// What a nested template says of itself, and what would become of the resources in it.
+/// The description of a nested template, and the fates of its resources.
 type Inside = (Option<Value>, Vec<Forecast>);
 
 impl Tree {
@@ -56,7 +56,7 @@ impl Tree {
                 let siblings = Drawn { world, parent_blueprint, seen };
                 let stage = match self.last_stage(stages, &name, (kept, child), &siblings) {
                     Ok(stage) => stage,
-                    // What cannot be told before there are values is not told.
+                    // A value that is not known yet is left out.
                     Err(_) if !place.is_new => return Ok(None),
                     Err(OpError::Failed(failure)) => return Err(failure.message),
                     Err(OpError::Replace) => return Ok(None),
@@ -131,7 +131,7 @@ impl Tree {
                 },
                 reference,
                 properties: &properties,
-                // In earnest it may take many stages; the last is the same.
+                // An update may take many stages; the last one is the same.
                 update_policy: &Members::new(),
                 data: &data,
                 members: &members,
@@ -157,7 +157,7 @@ impl Tree {
     }
 }
 
-/// The members that a group's template says there are.
+/// The members in a group's template.
 fn made_members(template: &Value) -> Vec<GroupMember> {
     let part = |name: &str| template.as_map().and_then(|it| it.get(name)).and_then(Value::as_map);
     let members = part("resources").or_else(|| part("Resources")).into_iter().flatten();
@@ -180,7 +180,7 @@ struct Drawn<'t> {
 impl Siblings for Drawn<'_> {
     fn by_reference(&self, reference: &str) -> Option<Arc<str>> {
         let known = self.world.as_ref().and_then(|world| world.by_reference(reference));
-        // Before it is there, a resource is called by its name.
+        // The reference of a resource that does not exist yet is its name.
         known.or_else(|| self.seen.properties.get_key_value(reference).map(|it| it.0.clone()))
     }
 

@@ -27,28 +27,28 @@ pub struct Sketch {
     pub stack_name: Arc<str>,
     /// The id of its stack, if there is one.
     pub stack: Option<StackId>,
-    /// The resource that holds its stack, if that is nested.
+    /// The parent resource of its stack, if that is nested.
     pub parent_resource: Option<Arc<str>>,
     /// The names of the resources that need it.
     pub required_by: Vec<Arc<str>>,
-    /// What its template says of it.
+    /// Its description in the template.
     pub description: Arc<str>,
     /// The metadata.
     pub metadata: Value,
-    /// Its attributes: null, if it is not there.
+    /// Its attributes: null, if it does not exist.
     pub attributes: Members,
-    /// All properties that its type has, as far as their values can be told.
+    /// All properties that its type has, as far as their values are known.
     pub properties: Members,
-    /// What there is of it.
+    /// Its recorded state, if it exists.
     pub current: Option<Current>,
 }
 
-/// What there is of a resource.
+/// The recorded state of a resource.
 #[derive(Clone, Debug)]
 pub struct Current {
     /// Its id.
     pub id: ResourceId,
-    /// What was last done with it.
+    /// Its action and status.
     pub state: State,
     /// Why it is in that state.
     pub reason: Arc<str>,
@@ -63,7 +63,7 @@ pub struct Current {
 }
 
 impl Tree {
-    /// A resource as its definition says that it should be.
+    /// A resource as its definition describes it.
     pub(super) fn sketch(
         &self,
         place: &Place,
@@ -122,7 +122,7 @@ impl Tree {
         }
     }
 
-    /// What there is of a resource.
+    /// The recorded state of a resource.
     pub(super) fn current_of(&self, slot: Slot) -> Option<Current> {
         let resource = self.resource(slot);
         let nested = resource.child.map(|child| self.stack(child));
@@ -138,17 +138,17 @@ impl Tree {
     }
 }
 
-/// The attributes of a resource that is not there: null, but for those that come of its properties.
+/// The attributes of a resource that does not exist: null, except for those that follow from its properties.
 fn attributes_before(goal: &Goal<'_>, properties: &Members) -> Members {
     let names =
         goal.resolved_type.schema().map(|schema| schema.attributes.iter()).into_iter().flatten();
     let names = names.map(|it| Arc::<str>::from(&*it.name));
-    // Types of services show what those say, and groups what is inside: there is neither.
+    // The attributes of objects and of groups are unknown, because neither exists yet.
     let plain = goal
         .resolved_type
         .builtin()
         .filter(|resource_type| resource_type.service.is_none() && !goal.resolved_type.is_nested());
-    let Some(tell) = plain.and_then(|resource_type| resource_type.behaviour.attribute) else {
+    let Some(attribute) = plain.and_then(|resource_type| resource_type.behaviour.attribute) else {
         return names.map(|name| (name, Value::Null)).collect();
     };
     let data = Members::new();
@@ -162,16 +162,16 @@ fn attributes_before(goal: &Goal<'_>, properties: &Members) -> Members {
         remote: &Value::Null,
         arn: "",
         nested: None,
-        siblings: &Nobody,
+        siblings: &NoSiblings,
     };
-    let value = |name: &str| tell(&view, name, &[]).ok().flatten().unwrap_or_default();
+    let value = |name: &str| attribute(&view, name, &[]).ok().flatten().unwrap_or_default();
     names.map(|name| (name.clone(), value(&name))).collect()
 }
 
-/// There is nobody else yet.
-struct Nobody;
+/// The siblings of a resource that does not exist yet: none.
+struct NoSiblings;
 
-impl Siblings for Nobody {
+impl Siblings for NoSiblings {
     fn by_reference(&self, _: &str) -> Option<Arc<str>> {
         None
     }

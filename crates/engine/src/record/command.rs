@@ -87,7 +87,7 @@ impl From<&Recipe> for SentRecipeBody {
     fn from(recipe: &Recipe) -> SentRecipeBody {
         SentRecipeBody {
             id: Id(recipe.id.0),
-            // Whoever sends an update sends a text.
+            // A request for an update always contains a text.
             template: match &recipe.template {
                 Source::Text(text) => text.clone(),
                 _ => "".into(),
@@ -95,7 +95,7 @@ impl From<&Recipe> for SentRecipeBody {
             files: (*recipe.files).clone(),
             environment: Stored(recipe.environment.to_value()),
             forbidden: (*recipe.forbidden).clone(),
-            created_by: super::recipe::created_by(&recipe.author),
+            created_by: super::recipe::write_created_by(&recipe.created_by),
         }
     }
 }
@@ -112,7 +112,7 @@ impl TryFrom<SentRecipeBody> for Recipe {
             parameters: Arc::default(),
             aliases: Vec::new(),
             forbidden: Arc::new(body.forbidden),
-            author: Arc::new(super::recipe::author(body.created_by)),
+            created_by: Arc::new(super::recipe::read_created_by(body.created_by)),
         })
     }
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// How the reason of a parked stack begins.
 const PARKED: &str = "The records of this stack cannot be read";
 
-/// How the reason of a parked stack tells its former status.
+/// The words before the former status in the reason of a parked stack.
 const WAS: &str = "It was ";
 
 /// The longest reason of an event.
@@ -134,7 +134,7 @@ pub(crate) fn placeholder_tree(config: Arc<Config>, rows: &TreeRows) -> Option<T
             parameters: Arc::default(),
             aliases: Vec::new(),
             forbidden: Arc::default(),
-            author: Arc::default(),
+            created_by: Arc::default(),
         }),
         previous: None,
         resources: BTreeMap::new(),

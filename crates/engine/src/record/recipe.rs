@@ -35,7 +35,7 @@ impl Recipe {
             parameters: StoredMembers(self.parameters.clone()),
             aliases: self.aliases.clone(),
             forbidden: (*self.forbidden).clone(),
-            created_by: created_by(&self.author),
+            created_by: write_created_by(&self.created_by),
         };
         RecipeRow { id: self.id, root, contents: named, body: body.encode() }
     }
@@ -75,7 +75,7 @@ impl RecipeBody {
             environment: Arc::new(environment(&self.environment)?),
             parameters: self.parameters.0,
             forbidden: Arc::new(self.forbidden),
-            author: Arc::new(author(self.created_by)),
+            created_by: Arc::new(read_created_by(self.created_by)),
             aliases: self.aliases,
         })
     }
@@ -90,20 +90,20 @@ pub(super) fn environment(stored: &Stored) -> Result<Environment, Unreadable> {
     }
 }
 
-/// Who asked for a recipe; nothing of nobody.
-pub(super) fn created_by(author: &CreatedBy) -> Option<CreatedByBody> {
-    (*author != CreatedBy::default()).then(|| CreatedByBody {
-        user_id: author.user_id.clone(),
-        user_name: author.user_name.clone(),
-        user_domain: author.user_domain.clone(),
-        project_name: author.project_name.clone(),
-        project_domain: author.project_domain.clone(),
-        roles: author.roles.clone(),
-        admin_project: author.is_admin_project,
+/// Writes the user who created a recipe; a recipe without one has no record of it.
+pub(super) fn write_created_by(created_by: &CreatedBy) -> Option<CreatedByBody> {
+    (*created_by != CreatedBy::default()).then(|| CreatedByBody {
+        user_id: created_by.user_id.clone(),
+        user_name: created_by.user_name.clone(),
+        user_domain: created_by.user_domain.clone(),
+        project_name: created_by.project_name.clone(),
+        project_domain: created_by.project_domain.clone(),
+        roles: created_by.roles.clone(),
+        admin_project: created_by.is_admin_project,
     })
 }
 
-pub(super) fn author(body: Option<CreatedByBody>) -> CreatedBy {
+pub(super) fn read_created_by(body: Option<CreatedByBody>) -> CreatedBy {
     let Some(body) = body else { return CreatedBy::default() };
     CreatedBy {
         user_id: body.user_id,

@@ -38,11 +38,11 @@ impl Committer {
         (Committer { queue }, spawn("commit", commit_all(store, metrics, requests)))
     }
 
-    /// Submits a batch. The receiver is told, once the batch is durable, whether the tree still belonged to
+    /// Submits a batch. Once the batch is durable, the receiver gets whether the tree still belonged to
     /// the owner that wrote it. That may take long: a commit that the store refuses is tried until it succeeds.
     pub(crate) async fn submit(&self, batch: Batch) -> oneshot::Receiver<bool> {
         let (done, answer) = oneshot::channel();
-        // If the task has ended, the receiver is told so by the end of its channel.
+        // If the task has ended, the receiver sees the end of its channel.
         _ = self.queue.send((batch, done)).await;
         answer
     }

@@ -216,7 +216,7 @@ impl Engine {
         &self.inner.config.metrics
     }
 
-    /// Stops the engine: what is under way stops between two steps, and the next engine continues it.
+    /// Stops the engine: operations in progress stop between two steps, and the next engine continues them.
     pub async fn stop(&self) {
         let tasks =
             std::mem::take(&mut *self.inner.tasks.lock().unwrap_or_else(PoisonError::into_inner));
@@ -304,7 +304,7 @@ impl Engine {
         trees.get_mut(&row.root).map(|owned| owned.deliver(row.id, decode, None)).is_some()
     }
 
-    /// Waits until nothing is under way in a tree and so many commands were taken; `None` if this engine
+    /// Waits until a tree has no work in progress and so many commands were accepted; `None` if this engine
     /// does not own the tree.
     pub async fn wait_until_idle(&self, root: StackId, commands: u64) -> Option<TreeStatus> {
         let mut status = self.trees().get(&root).map(|owned| owned.status.clone())?;

@@ -18,7 +18,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// For how many polls a topic without subscribers is kept: clients usually come back soon.
 const IDLE_POLLS: u32 = 120;
 
-/// What a client waits for.
+/// A topic whose changes a client waits for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChangeTopic {
     /// A tree, by its root.
@@ -42,7 +42,7 @@ struct State {
 struct Entry {
     /// The mark of the last poll. The first poll counts as a change: something may have happened before.
     mark: Option<u64>,
-    tell: watch::Sender<u64>,
+    sender: watch::Sender<u64>,
     idle: u32,
 }
 
@@ -90,9 +90,9 @@ impl Changes {
     }
 
     /// Announces a change that this service made.
-    pub(super) fn tell(&self, what: &ChangeTopic) {
+    pub(super) fn record_change(&self, what: &ChangeTopic) {
         if let Some(entry) = self.state().watched.get(what) {
-            entry.tell.send_modify(|count| *count += 1);
+            entry.sender.send_modify(|count| *count += 1);
         }
     }
 
@@ -105,7 +105,7 @@ impl Changes {
     fn wanted(&self) -> Option<(Vec<StackId>, Vec<Arc<str>>)> {
         let mut state = self.state();
         state.watched.retain(|_, entry| {
-            entry.idle = if entry.tell.receiver_count() == 0 { entry.idle + 1 } else { 0 };
+            entry.idle = if entry.sender.receiver_count() == 0 { entry.idle + 1 } else { 0 };
             entry.idle <= IDLE_POLLS
         });
         if state.watched.is_empty() {
@@ -129,7 +129,7 @@ impl Changes {
             let mark = Some(marks.get(what).copied().unwrap_or(0));
             if entry.mark != mark {
                 entry.mark = mark;
-                entry.tell.send_modify(|count| *count += 1);
+                entry.sender.send_modify(|count| *count += 1);
             }
         }
     }
@@ -138,10 +138,10 @@ impl Changes {
 impl State {
     fn watch(&mut self, first: ChangeTopic, second: Option<ChangeTopic>) -> ChangeSubscription {
         let mut one = |what: ChangeTopic| {
-            let new = || Entry { mark: None, tell: watch::Sender::new(0), idle: 0 };
+            let new = || Entry { mark: None, sender: watch::Sender::new(0), idle: 0 };
             let entry = self.watched.entry(what).or_insert_with(new);
             entry.idle = 0;
-            entry.tell.subscribe()
+            entry.sender.subscribe()
         };
         ChangeSubscription { first: one(first), second: second.map(one) }
     }
@@ -204,7 +204,7 @@ mod tests {
     }
 
     async fn poll_once(changes: &Changes, store: &Arc<dyn Store>) {
-        let (trees, servers) = changes.wanted().expect("somebody waits");
+        let (trees, servers) = changes.wanted().expect("a subscription");
         changes.record(&marks(store, &trees, &servers).await.expect("marks"));
     }
 
@@ -225,7 +225,7 @@ mod tests {
         poll_once(&changes, &store).await;
         one.changed().await;
         assert_eq!((one.count(), two.count()), (before.0 + 1, before.1));
-        changes.tell(&server("two"));
+        changes.record_change(&server("two"));
         two.changed().await;
         assert_eq!(two.count(), before.1 + 1);
         poll_once(&changes, &store).await;

@@ -44,10 +44,10 @@ impl Collector {
         buckets: Vec<Bucket>,
         now: Time,
     ) -> Result<(), StoreError> {
-        let mut told = self.gather(series, buckets, now)?;
+        let mut written = self.gather(series, buckets, now)?;
         let _turn = self.turn.lock().await;
         // The previous writer may have written these samples, too.
-        if let Ok(outcome) = told.try_recv() {
+        if let Ok(outcome) = written.try_recv() {
             return outcome.map_err(|why: String| StoreError::Unavailable(why.into()));
         }
         let Gathered { series, buckets, waiting } = std::mem::take(&mut *self.gathered());
@@ -66,7 +66,8 @@ impl Collector {
         let lost = || {
             Err("the request that wrote these samples was interrupted; send them again".to_owned())
         };
-        told.try_recv()
+        written
+            .try_recv()
             .unwrap_or_else(|_| lost())
             .map_err(|why: String| StoreError::Unavailable(why.into()))
     }
@@ -93,9 +94,9 @@ impl Collector {
             let kept = gathered.buckets.entry((bucket.series, bucket.start));
             kept.and_modify(|it| *it = it.merge(bucket.totals)).or_insert(bucket.totals);
         }
-        let (tell, told) = oneshot::channel();
-        gathered.waiting.push(tell);
-        Ok(told)
+        let (sender, receiver) = oneshot::channel();
+        gathered.waiting.push(sender);
+        Ok(receiver)
     }
 
     fn gathered(&self) -> MutexGuard<'_, Gathered> {
@@ -137,7 +138,7 @@ mod tests {
         let collector = Arc::new(Collector::default());
         let now = Time::from_micros(1_000_000_000);
         let shared = Uuid::from_u128(7);
-        // While somebody writes, all others come.
+        // All others are gathered while the first batch is written.
         let turn = collector.turn.lock().await;
         let put = |number: usize| {
             let (store, collector) = (store.clone(), collector.clone());

@@ -33,7 +33,7 @@ impl Service {
         let mut ids = SystemIds::default();
         let id: Uuid = ids.next();
         let secret: [Uuid; 2] = [ids.next(), ids.next()];
-        let user = &requester.visitor;
+        let user = &requester.user_token;
         let pending = PendingDelegation {
             mark: id.as_u128(),
             secret: secret.map(|it| it.simple().to_string()).concat().into(),

@@ -37,7 +37,7 @@ impl Service {
             {
                 let path = format!("/{}/{}", encoded(container), encoded(&name));
                 let call = get(Cloud::ObjectStore, path).as_text();
-                let (transport, by) = (self.transport.clone(), requester.visitor.credential());
+                let (transport, by) = (self.transport.clone(), requester.user_token.credential());
                 let fetched = async move { (name, transport.send(&by, call).await) };
                 fetching.spawn(in_current_request(fetched));
             }
@@ -61,7 +61,7 @@ impl Service {
         container: &str,
         limit: usize,
     ) -> Result<Vec<Arc<str>>, RequestError> {
-        let by = requester.visitor.credential();
+        let by = requester.user_token.credential();
         let mut names: Vec<Arc<str>> = Vec::new();
         let mut size = 0usize;
         loop {

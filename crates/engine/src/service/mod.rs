@@ -60,9 +60,9 @@ pub struct Requester {
     /// For a user that a stack created: the name of the project of that stack's users.
     pub stack_user_project: Option<Arc<str>>,
     /// The token of the request, from which the engine gets a credential to act for the user later.
-    pub visitor: UserToken,
+    pub user_token: UserToken,
     /// The user as it is stored with stacks: their later calls are made with these rights.
-    pub author: Arc<CreatedBy>,
+    pub created_by: Arc<CreatedBy>,
     /// Whether the user may use a resource type.
     pub may_use: Arc<dyn Fn(&str) -> bool + Send + Sync>,
 }

@@ -47,13 +47,15 @@ async fn read_one(
     context: Context,
 ) -> Observed {
     let running = RunningOperation::new(kind, OperationKind::Observe, context);
-    let mut said = Observed::InSync;
-    let hear = |note| match note {
-        Note::Drifted(drifted) if !drifted.is_empty() => said = Observed::Drifted(drifted.into()),
+    let mut observed = Observed::InSync;
+    let on_note = |note| match note {
+        Note::Drifted(drifted) if !drifted.is_empty() => {
+            observed = Observed::Drifted(drifted.into())
+        }
         _ => {}
     };
-    match run(transport, by, behalf, running, hear).await {
-        Some(result) => Observed::of_end(said, &result),
+    match run(transport, by, behalf, running, on_note).await {
+        Some(result) => Observed::of_end(observed, &result),
         None => Observed::InSync,
     }
 }
@@ -64,12 +66,12 @@ pub(super) async fn run(
     by: &Credential,
     behalf: &ActingFor,
     mut running: RunningOperation,
-    mut hear: impl FnMut(Note),
+    mut on_note: impl FnMut(Note),
 ) -> Option<Result<(), OpError>> {
     let mut answer = None;
     for _ in 0..MAX_TURNS {
         let (turn, notes) = running.poll(now().micros(), answer.take());
-        notes.into_iter().for_each(&mut hear);
+        notes.into_iter().for_each(&mut on_note);
         match turn {
             OpPoll::Finished(result) => return Some(result),
             OpPoll::Demands(Demand::Read(call)) => {

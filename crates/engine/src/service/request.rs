@@ -86,7 +86,7 @@ impl Service {
     ) -> ValidatedRequest {
         // The answers may lead to further questions.
         const ROUNDS: usize = 3;
-        let by = requester.visitor.credential();
+        let by = requester.user_token.credential();
         let mut answers = CloudAnswers::new();
         for _ in 0..ROUNDS {
             let (validated, open) = self.validate_once(subject, request, checks, &answers);
@@ -182,7 +182,7 @@ pub(super) fn recipe(
         parameters: Arc::default(),
         aliases: Vec::new(),
         forbidden: Arc::new(forbidden),
-        author: requester.author.clone(),
+        created_by: requester.created_by.clone(),
     }
 }
 

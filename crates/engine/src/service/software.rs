@@ -252,7 +252,7 @@ impl Service {
         kept.seal();
         let server = kept.row.subject.clone();
         self.store.put_object(kept.row).await?;
-        self.changes.tell(&ChangeTopic::Server(server));
+        self.changes.record_change(&ChangeTopic::Server(server));
         Ok(())
     }
 
@@ -325,7 +325,7 @@ impl Service {
         deployment.row.updated = Some(now());
         deployment.seal();
         self.store.put_object(deployment.row.clone()).await?;
-        self.changes.tell(&ChangeTopic::Server(deployment.row.subject.clone()));
+        self.changes.record_change(&ChangeTopic::Server(deployment.row.subject.clone()));
         Ok(deployment)
     }
 
@@ -337,7 +337,7 @@ impl Service {
     ) -> Result<(), RequestError> {
         let deployment = self.deployment(requester, id).await?;
         self.store.drop_object(ObjectKind::Deployment, deployment.row.id).await?;
-        self.changes.tell(&ChangeTopic::Server(deployment.row.subject));
+        self.changes.record_change(&ChangeTopic::Server(deployment.row.subject));
         Ok(())
     }
 
@@ -377,7 +377,7 @@ impl Service {
         let mut object = SoftwareObject { row, body };
         object.seal();
         self.store.put_object(object.row.clone()).await?;
-        self.changes.tell(&ChangeTopic::Server(object.row.subject.clone()));
+        self.changes.record_change(&ChangeTopic::Server(object.row.subject.clone()));
         Ok(object)
     }
 

@@ -42,7 +42,7 @@ impl Service {
         settings.converges = self.compares(&request);
         // From now on the stack acts for the user who updated it last, with a credential that is valid.
         let credential = view.credential();
-        let is_other = credential.user != requester.visitor.user;
+        let is_other = credential.user != requester.user_token.user;
         let loan = match is_other || !self.transport.accepts(credential).await {
             true => Some(self.delegate(requester, stack.root).await?),
             false => None,

@@ -4,7 +4,7 @@ use super::*;
 use kiln_engine::alarms::{AlarmEventKind, Webhook, WebhookClient};
 use kiln_engine::{ErrorType, ObjectKind, ObjectQuery, ObjectRow, Objects};
 
-/// Somebody who takes letters, if they like, to addresses that begin with `http://good/`.
+/// Somebody who takes pending_webhooks, if they like, to addresses that begin with `http://good/`.
 #[derive(Debug, Default)]
 struct Post {
     is_refusing: std::sync::atomic::AtomicBool,
@@ -17,12 +17,12 @@ impl WebhookClient for Post {
         url.starts_with("http://good/")
     }
 
-    async fn send(&self, url: &str, letter: &str) -> Result<(), String> {
+    async fn send(&self, url: &str, webhook: &str) -> Result<(), String> {
         if self.is_refusing.load(std::sync::atomic::Ordering::SeqCst) {
             return Err("it answered with 503".into());
         }
-        let letter = serde_json::from_str(letter).unwrap();
-        self.taken.lock().unwrap().push((url.to_owned(), letter));
+        let webhook = serde_json::from_str(webhook).unwrap();
+        self.taken.lock().unwrap().push((url.to_owned(), webhook));
         Ok(())
     }
 }
@@ -40,7 +40,7 @@ impl Site {
         Site { config: Arc::new(config), ..site }
     }
 
-    async fn letters(&self) -> Vec<ObjectRow> {
+    async fn pending_webhooks(&self) -> Vec<ObjectRow> {
         self.store.objects(&ObjectQuery::new(ObjectKind::Webhook)).await.unwrap()
     }
 
@@ -76,7 +76,7 @@ async fn alarm_now(service: &Service, state: AlarmState, reason: &str) {
 }
 
 #[tokio::test]
-async fn an_address_is_told_of_changes_in_the_words_of_the_alarming_service() {
+async fn a_webhook_reports_changes_in_the_format_of_aodh() {
     let post = Arc::new(Post::default());
     let site = Site::with_post(&post);
     let engine = site.engine();
@@ -84,7 +84,7 @@ async fn an_address_is_told_of_changes_in_the_words_of_the_alarming_service() {
     service.put_alarm(&asker(None), "a", telling("http://good/x")).await.unwrap();
     alarm_now(&service, AlarmState::Alarm, "hot").await;
     assert_eq!(site.acted(1).await, ["Successfully executed action http://good/x"]);
-    while !site.letters().await.is_empty() {
+    while !site.pending_webhooks().await.is_empty() {
         tokio::task::yield_now().await;
     }
     alarm_now(&service, AlarmState::Normal, "cool").await;
@@ -92,11 +92,11 @@ async fn an_address_is_told_of_changes_in_the_words_of_the_alarming_service() {
     site.acted(2).await;
     let taken = post.taken();
     assert_eq!(taken.len(), 2, "{taken:?}");
-    let (url, letter) = &taken[0];
+    let (url, webhook) = &taken[0];
     assert_eq!(url, "http://good/x");
     let id = service.alarm_named(&asker(None), "a").await.unwrap().unwrap().row.id.to_string();
     assert_eq!(
-        *letter,
+        *webhook,
         serde_json::json!({"alarm_id": id, "alarm_name": "a", "severity": "low", "reason": "hot",
             "previous": "insufficient data", "current": "alarm", "reason_data": {"type": "threshold"}})
     );
@@ -110,7 +110,7 @@ async fn an_address_is_told_of_changes_in_the_words_of_the_alarming_service() {
 }
 
 #[tokio::test]
-async fn a_letter_is_kept_until_it_was_taken_whoever_dies() {
+async fn a_webhook_is_kept_until_it_is_delivered_even_if_engines_die() {
     let post = Arc::new(Post::default());
     post.is_refusing.store(true, std::sync::atomic::Ordering::SeqCst);
     let site = Site::with_post(&post);
@@ -118,19 +118,21 @@ async fn a_letter_is_kept_until_it_was_taken_whoever_dies() {
     let service = site.service(&engine);
     service.put_alarm(&asker(None), "a", telling("http://good/x")).await.unwrap();
     alarm_now(&service, AlarmState::Alarm, "hot").await;
-    let tried = |letters: &[ObjectRow]| Webhook::from_row(&letters[0]).unwrap().attempts == 1;
-    let letters = loop {
-        let letters = site.letters().await;
-        if tried(&letters) {
-            break letters;
+    let tried = |pending_webhooks: &[ObjectRow]| {
+        Webhook::from_row(&pending_webhooks[0]).unwrap().attempts == 1
+    };
+    let pending_webhooks = loop {
+        let pending_webhooks = site.pending_webhooks().await;
+        if tried(&pending_webhooks) {
+            break pending_webhooks;
         }
         tokio::task::yield_now().await;
     };
-    assert!(letters[0].created > now(), "it is tried again after a while");
+    assert!(pending_webhooks[0].created > now(), "it is tried again after a while");
     engine.stop().await;
     post.is_refusing.store(false, std::sync::atomic::Ordering::SeqCst);
     // That while is over when another engine comes.
-    let due = ObjectRow { created: now(), ..letters[0].clone() };
+    let due = ObjectRow { created: now(), ..pending_webhooks[0].clone() };
     site.store.put_object(due).await.unwrap();
     let engine = site.engine();
     assert_eq!(site.acted(1).await, ["Successfully executed action http://good/x"]);
@@ -139,11 +141,11 @@ async fn a_letter_is_kept_until_it_was_taken_whoever_dies() {
 }
 
 #[tokio::test]
-async fn what_may_not_be_told_any_more_is_given_up() {
+async fn a_webhook_to_a_forbidden_url_is_dropped() {
     let post = Arc::new(Post::default());
     let site = Site::with_post(&post);
     let engine = site.engine();
-    let letter = Webhook {
+    let webhook = Webhook {
         id: Uuid::from_u128(1),
         project: "p".into(),
         alarm: "a".into(),
@@ -153,9 +155,9 @@ async fn what_may_not_be_told_any_more_is_given_up() {
         is_state_change: true,
         attempts: 0,
     };
-    site.store.put_object(letter.to_row(now())).await.unwrap();
+    site.store.put_object(webhook.to_row(now())).await.unwrap();
     assert_eq!(site.acted(1).await, ["Failed to execute action http://bad/"]);
-    while !site.letters().await.is_empty() {
+    while !site.pending_webhooks().await.is_empty() {
         tokio::task::yield_now().await;
     }
     assert_eq!(post.taken().len(), 0);

@@ -156,7 +156,7 @@ pub fn recipe(rng: &mut Rng, template: &str, files: &[(&str, &str)]) -> Arc<Reci
         parameters: Arc::default(),
         aliases: Vec::new(),
         forbidden: Default::default(),
-        author: Default::default(),
+        created_by: Default::default(),
     })
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct WebhookBody {
     pub(crate) text: Arc<str>,
     /// When it was written, in microseconds since 1970.
     pub(crate) written: i64,
-    /// Whether it tells of a change, rather than of a state that lasts.
+    /// Whether it reports a change of the state, rather than a state that lasts.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) is_change: bool,
     pub(crate) tries: u32,

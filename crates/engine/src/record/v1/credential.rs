@@ -1,4 +1,4 @@
-//! In whose name calls are made.
+//! The credential of a tree's calls.
 
 use super::is_false;
 use kiln_cloud::{Auth, Credential};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
-/// In whose name calls are made.
+/// The credential of a tree's calls.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CredentialBody {
@@ -18,7 +18,7 @@ pub(crate) struct CredentialBody {
     pub(crate) inherited: bool,
 }
 
-/// What is shown to the identity service.
+/// The means by which a tree authenticates with Keystone.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub(crate) enum AuthBody {
@@ -51,7 +51,7 @@ impl fmt::Debug for CredentialBody {
 }
 
 impl From<&Credential> for CredentialBody {
-    /// A token ends soon and is not kept.
+    /// A token expires soon and is not stored.
     fn from(credential: &Credential) -> CredentialBody {
         let auth = match &credential.auth {
             Auth::None | Auth::Token(_) | Auth::StackDomain => AuthBody::None,

@@ -1,4 +1,4 @@
-//! Objects that are kept beside stacks.
+//! Objects that are stored beside stacks.
 
 use crate::record::value::StoredMembers;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ pub(crate) struct SoftwareBody {
     pub(crate) fields: StoredMembers,
 }
 
-/// A delegation that is about to be made.
+/// A pending delegation.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PendingDelegationBody {

@@ -1,4 +1,4 @@
-//! Recipes: what a stack is made of.
+//! Recipes.
 
 use super::is_false;
 use crate::record::value::{Id, Stored, StoredMembers};
@@ -36,12 +36,12 @@ pub(crate) enum TemplateBody {
         url: Arc<str>,
         hash: String,
     },
-    /// Made by a resource's type.
+    /// A template that a resource type generated.
     Made(Stored),
     Nothing,
 }
 
-/// Who asked for a recipe.
+/// The user who created a recipe.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CreatedByBody {

@@ -1,4 +1,4 @@
-//! Resources and the operations under way on them.
+//! Resources and the operations in progress on them.
 
 use super::names::Word;
 use super::{is_false, is_zero};
@@ -13,15 +13,15 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ResourceBody {
-    /// What it was last brought to.
+    /// The definition that it has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) definition: Option<DefinitionBody>,
-    /// What its type keeps.
+    /// The data of its type.
     #[serde(default, skip_serializing_if = "StoredMembers::is_empty")]
     pub(crate) data: StoredMembers,
     #[serde(default, skip_serializing_if = "Stored::is_null")]
     pub(crate) metadata: Stored,
-    /// What its service showed of its object.
+    /// Its object, as the service showed it.
     #[serde(default, skip_serializing_if = "Stored::is_null")]
     pub(crate) shown: Stored,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -69,7 +69,7 @@ pub(crate) struct DefinitionBody {
     pub(crate) external_id: Option<Arc<str>>,
 }
 
-/// How long a group is left alone after it was scaled, and what was done.
+/// The cooldown of a group, and the scaling that started it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CooldownBody {
@@ -77,13 +77,13 @@ pub(crate) struct CooldownBody {
     pub(crate) reason: String,
 }
 
-/// An operation under way.
+/// An operation in progress.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OperationBody {
     pub(crate) kind: OperationName,
     pub(crate) action: Word<Action>,
-    /// What the resource is to become.
+    /// The definition that the resource gets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) target: Option<DefinitionBody>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -122,16 +122,16 @@ pub(crate) enum OperationName {
     Update,
     Delete,
     Check,
-    /// The object is read for what outputs say of it.
+    /// The object is read again for the outputs.
     Refresh,
     Suspend,
     Resume,
     Snapshot,
     /// A copy of the object is removed.
     DeleteSnapshot,
-    /// It is found out whether there is an object.
+    /// The object is searched for.
     ResolveDoubt,
-    /// The object is compared with what it was made to be.
+    /// The object is compared with its definition.
     Observe,
 }
 
@@ -151,7 +151,7 @@ pub(crate) enum StepBody {
     Until(i64),
 }
 
-/// What an operation failed with.
+/// The failure of an operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ErrorBody {

@@ -21,7 +21,7 @@ pub(crate) struct StackBody {
     /// Whether a failed create or update is rolled back.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) rollback: bool,
-    /// Only of a root: in whose name the tree's calls are made.
+    /// Only of a root: the credential of the tree's calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) credential: Option<CredentialBody>,
     /// Only of a root: the project of the tree's users; empty if it is not known whether there is one.
@@ -30,12 +30,12 @@ pub(crate) struct StackBody {
     /// Only of a root: delegations that are to be revoked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) to_revoke: Vec<CredentialBody>,
-    /// The action under way.
+    /// The action in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) traversal: Option<TraversalBody>,
 }
 
-/// An action under way on a stack.
+/// An action in progress on a stack.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TraversalBody {
@@ -47,7 +47,7 @@ pub(crate) struct TraversalBody {
     /// When operations that are still under way after a failure are stopped, in microseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) grace_until: Option<i64>,
-    /// What a check found wrong.
+    /// The failures that a check found.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) flaws: Vec<String>,
     /// Whether a check met types that cannot be checked.
@@ -72,7 +72,7 @@ pub(crate) struct TraversalBody {
     pub(crate) request: Option<Id>,
 }
 
-/// Why a traversal cannot succeed.
+/// The reason why a traversal cannot succeed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TraversalFailureBody {

@@ -63,7 +63,7 @@ pub(super) async fn make(
         user_name: "demo".into(),
         is_admin: false,
         stack_user_project: None,
-        visitor: UserToken {
+        user_token: UserToken {
             token: token.id.as_str().into(),
             user: token.user_id.as_str().into(),
             project: token.project_id.as_str().into(),
@@ -71,7 +71,7 @@ pub(super) async fn make(
             password: None,
             delegated: None,
         },
-        author: Arc::new(CreatedBy {
+        created_by: Arc::new(CreatedBy {
             user_name: "demo".into(),
             roles: vec!["member".into(), "reader".into()],
             ..CreatedBy::default()
