@@ -139,3 +139,42 @@ async fn a_signal_to_a_deployment_that_is_not_there_yet_is_refused_and_not_lost(
         assert!(told.text.contains(message), "{told:?}");
     }
 }
+
+/// A configuration and a deployment of it to a server, by a user; the status of the second request, and what it answers.
+async fn deploy(api: &TestApi, user: &str, more: Json) -> (u16, Json) {
+    let config = json!({"name": "forged", "group": "script", "config": "echo forged"});
+    let made = api.send(user, "POST", &format!("/{user}/software_configs"), Some(config)).await;
+    let mut body = json!({
+        "server_id": "s1", "config_id": made.json()["software_config"]["id"],
+        "action": "CREATE", "status": "IN_PROGRESS",
+    });
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let path = format!("/{user}/software_deployments");
+    let reply = api.send(user, "POST", &path, Some(body)).await;
+    (reply.status, serde_json::from_str(&reply.text).unwrap_or_default())
+}
+
+#[tokio::test]
+async fn a_deployment_of_another_project_reaches_no_server() {
+    let api = TestApi::new();
+    let (status, refusal) = deploy(&api, "other", json!({"stack_user_project_id": "demo"})).await;
+    assert_eq!((status, &refusal["error"]["type"]), (403, &json!("Forbidden")));
+    // Without that field the request is harmless: only the project that sent it sees the deployment.
+    let (status, _) = deploy(&api, "other", json!({})).await;
+    assert_eq!(status, 200);
+    let (_, seen) = send(&api, "GET", "software_deployments?server_id=s1", Json::Null).await;
+    assert_eq!(seen["software_deployments"], json!([]));
+    let (_, seen) = send(&api, "GET", "software_deployments/metadata/s1", Json::Null).await;
+    assert_eq!(seen["metadata"], json!([]));
+    let seen = api.send("stack-user", "GET", "/demo/software_deployments/metadata/s1", None).await;
+    assert_eq!(seen.json()["metadata"], json!([]));
+}
+
+#[tokio::test]
+async fn a_deployment_of_the_own_project_reaches_the_server() {
+    let api = TestApi::new();
+    let (status, _) = deploy(&api, "demo", json!({"stack_user_project_id": "demo"})).await;
+    assert_eq!(status, 200);
+    let (_, seen) = send(&api, "GET", "software_deployments/metadata/s1", Json::Null).await;
+    assert_eq!(seen["metadata"][0]["name"], "forged");
+}

@@ -180,7 +180,7 @@ pub(crate) async fn with_metadata<T>(
     let (shown, mut metadata, server) =
         request.read_stack(stack, TreePart::Resource(name), read).await?;
     if let (Some(server), Value::Map(members)) = (server, &mut metadata) {
-        let configs = request.service().server_configs(&request.requester(), &server).await?;
+        let configs = request.service().project_server_configs(&stack.project, &server).await?;
         if !configs.is_empty() {
             let configs = configs.iter().map(|stored| config(stored).exposed());
             Arc::make_mut(members).insert("deployments".into(), Value::list(configs));

@@ -31,7 +31,7 @@ pub(super) async fn deployment_call(local: &Local<'_>, id: &str) -> Result<Json,
 
 /// Answers a call for the configurations that a server has to apply.
 pub(super) async fn server_call(local: &Local<'_>, server: &str) -> Result<Json, RequestError> {
-    let configs = local.service.server_configs(&local.owner(), server).await?;
+    let configs = local.service.project_server_configs(&local.owner().project, server).await?;
     let configs: Vec<Json> = configs.iter().map(config_json).collect();
     Ok(json!({ "metadata": configs }))
 }

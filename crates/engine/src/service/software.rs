@@ -4,10 +4,11 @@ use super::{ChangeTopic, RequestError, Requester, Service};
 use crate::error_type::ErrorType;
 use crate::ids::Ids;
 use crate::objects::{ObjectKind, ObjectQuery, ObjectRow};
-use crate::record::v1::SoftwareBody;
+use crate::record::v1::{SoftwareBody, StackBody};
 use crate::record::{Record, StoredMembers};
 use crate::runtime::{SystemIds, now};
-use crate::store::StoreError;
+use crate::store::{StackQuery, StoreError};
+use kiln_resources::op::owner_of_users_project;
 use kiln_template::Value;
 use kiln_template::value::{Members, Secret};
 use std::sync::Arc;
@@ -179,13 +180,7 @@ impl Service {
             }
         };
         let user_project = part("stack_user_project_id");
-        if user_project.as_text().is_some_and(|it| it.chars().count() > MAX_PROJECT) {
-            let message = format!(
-                "Data supplied was not valid: stack_user_project_id should be at most {MAX_PROJECT} \
-                 characters"
-            );
-            return Err(RequestError::new(ErrorType::Invalid, message));
-        }
+        self.check_user_project(requester, &user_project).await?;
         let reason = match part("status_reason") {
             Value::Null => "None".into(),
             reason => reason,
@@ -203,6 +198,46 @@ impl Service {
             ("stack_user_project_id", user_project),
         ]);
         self.create_object(ObjectKind::Deployment, requester, &server, config, body).await
+    }
+
+    /// Refuses the users' project of a deployment, unless it is the requester's own project or the project of the users
+    /// of one of their stacks: the field says who may read the deployment.
+    async fn check_user_project(
+        &self,
+        requester: &Requester,
+        user_project: &Value,
+    ) -> Result<(), RequestError> {
+        let id = match user_project {
+            Value::Null => return Ok(()),
+            Value::Text(id) => id,
+            _ => return Err(malformed()),
+        };
+        if id.chars().count() > MAX_PROJECT {
+            let message = format!(
+                "Data supplied was not valid: stack_user_project_id should be at most {MAX_PROJECT} \
+                 characters"
+            );
+            return Err(RequestError::new(ErrorType::Invalid, message));
+        }
+        let is_own = requester.is_admin || id.is_empty() || *id == requester.project;
+        if is_own || self.has_users_project(&requester.project, id).await? {
+            return Ok(());
+        }
+        let message = "Data supplied was not valid: stack_user_project_id is neither your project nor the project of \
+            the users of one of your stacks. Next: leave it out.";
+        Err(RequestError::new(ErrorType::Forbidden, message))
+    }
+
+    /// Whether the users of one of a project's stacks are in the users' project with this id.
+    async fn has_users_project(&self, project: &Arc<str>, id: &str) -> Result<bool, RequestError> {
+        let query = StackQuery { project: Some(project.clone()), ..StackQuery::default() };
+        for row in self.store.stacks(&query).await? {
+            let Some(row) = self.store.stack(row.id).await? else { continue };
+            if StackBody::read(&row.body, row.id)?.users_project.as_deref() == Some(id) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Stores a deployment under the id that its resource chose, or changes the supplied fields of it. A repeated call
@@ -275,26 +310,47 @@ impl Service {
     ) -> Result<Vec<SoftwareObject>, RequestError> {
         let query = ObjectQuery {
             subject: server.map(Arc::from),
-            project: server
-                .is_none()
-                .then(|| requester.project.clone())
-                .filter(|_| !requester.is_admin),
+            project: (!requester.is_admin).then(|| owner_project(requester)),
             ..ObjectQuery::new(ObjectKind::Deployment)
         };
         let all = SoftwareObject::readable(self.store.objects(&query).await?).into_iter();
         Ok(all.filter(|it| sees_deployment(requester, it)).collect())
     }
 
-    /// The configurations that a server has to apply.
+    /// The configurations that a server has to apply, as far as the requester may see the deployments.
     pub async fn server_configs(
         &self,
         requester: &Requester,
         server: &str,
     ) -> Result<Vec<SoftwareObject>, RequestError> {
+        let deployments = self.deployments(requester, Some(server)).await?;
+        self.configs_of(deployments).await
+    }
+
+    /// The configurations that a server of a project has to apply: only what that very project has deployed.
+    pub async fn project_server_configs(
+        &self,
+        project: &Arc<str>,
+        server: &str,
+    ) -> Result<Vec<SoftwareObject>, RequestError> {
+        let query = ObjectQuery {
+            subject: Some(server.into()),
+            project: Some(project.clone()),
+            ..ObjectQuery::new(ObjectKind::Deployment)
+        };
+        self.configs_of(SoftwareObject::readable(self.store.objects(&query).await?)).await
+    }
+
+    /// The configurations of deployments, by name. A deployment has a configuration of its own project only.
+    async fn configs_of(
+        &self,
+        deployments: Vec<SoftwareObject>,
+    ) -> Result<Vec<SoftwareObject>, RequestError> {
         let mut configs = Vec::new();
-        for deployment in self.deployments(requester, Some(server)).await? {
+        for deployment in deployments {
             if let Some(id) = deployment.row.uses
                 && let Some(config) = self.store.object(ObjectKind::Config, id).await?
+                && config.project == deployment.row.project
             {
                 configs.push(SoftwareObject::from_row(config)?);
             }
@@ -473,11 +529,21 @@ fn no_config(id: &str) -> RequestError {
     RequestError::new(ErrorType::NotFound, format!("Software config with id {id} not found"))
 }
 
+/// Whether the requester may see a deployment: one of their project, or, for the user of a stack, one of the project
+/// that the stack belongs to and that is meant for the stack's users.
 fn sees_deployment(requester: &Requester, deployment: &SoftwareObject) -> bool {
     let user_project = deployment.get("stack_user_project_id");
+    let is_for_users = user_project.as_text().is_some_and(|it| *it == requester.project);
     requester.is_admin
         || deployment.row.project == requester.project
-        || user_project.as_text().is_some_and(|it| *it == requester.project)
+        || deployment.row.project == owner_project(requester) && is_for_users
+}
+
+/// The project whose deployments the requester may see: their own, or that of the stack whose user they are. The name
+/// of the users' project proves which one that is.
+fn owner_project(requester: &Requester) -> Arc<str> {
+    let owner = requester.stack_user_project.as_deref().and_then(owner_of_users_project);
+    owner.map_or_else(|| requester.project.clone(), Arc::from)
 }
 
 /// The type of an input or an output.
