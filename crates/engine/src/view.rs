@@ -70,6 +70,12 @@ pub struct View {
 }
 
 impl View {
+    /// Whether a stack user was created for a server of the tree.
+    pub(crate) fn is_user_of_server(&self, user: &str, server: &str) -> bool {
+        let mut resources = self.tree.resources.iter().flatten();
+        resources.any(|it| it.physical_id.as_deref() == Some(server) && is_user_of(it, user))
+    }
+
     /// The tree of a root stack; `None` if there is none.
     pub async fn open(
         store: &dyn Store,
@@ -448,18 +454,26 @@ impl<'v> StackView<'v> {
     pub fn may_be_read_by(&self, resource: &ResourceView, user: &str) -> bool {
         self.need_body();
         let Some(slot) = resource.slot else { return false };
-        let is_own = |it: &Resource| {
-            it.data.get(USER).and_then(Value::as_text).is_some_and(|own| &**own == user)
-        };
         let reads_metadata = self
             .builtin(resource)
             .is_some_and(|resource_type| resource_type.behaviour.metadata.is_some());
-        if reads_metadata && is_own(self.tree.resource(slot)) {
-            return true;
-        }
-        self.policies_of(user).is_some_and(|policies| {
-            policies.iter().all(|policy| self.allows(policy, &resource.name))
-        })
+        reads_metadata && is_user_of(self.tree.resource(slot), user)
+            || self.is_allowed_by_policies(user, &resource.name)
+    }
+
+    /// Whether a user of the stack may signal a resource: the one that the user was created for, or what a policy allows
+    /// them. A resource that is being replaced still has its user.
+    pub fn may_be_signalled_by(&self, resource: &ResourceView, user: &str) -> bool {
+        self.need_body();
+        let namesakes = self.tree.stack(self.key).by_name.get(&resource.name);
+        let mut namesakes = namesakes.into_iter().flatten();
+        namesakes.any(|slot| is_user_of(self.tree.resource(*slot), user))
+            || self.is_allowed_by_policies(user, &resource.name)
+    }
+
+    fn is_allowed_by_policies(&self, user: &str, resource: &str) -> bool {
+        self.policies_of(user)
+            .is_some_and(|policies| policies.iter().all(|policy| self.allows(policy, resource)))
     }
 
     /// The names of the policies of one of the stack's own users; nothing if there is no such user.
@@ -615,4 +629,9 @@ fn written_type(
 
 pub(crate) fn output_description(output: &kiln_template::template::Output) -> Value {
     output.description.clone().unwrap_or_else(|| "No description given".into())
+}
+
+/// Whether a stack user was created for a resource.
+fn is_user_of(resource: &Resource, user: &str) -> bool {
+    resource.data.get(USER).and_then(Value::as_text).is_some_and(|own| &**own == user)
 }

@@ -3,6 +3,7 @@
 use super::names::Named;
 use crate::aws::{AwsFault, Code, Format, XML, escape};
 use crate::body::RawBody;
+use crate::native::resources::check_signaller;
 use crate::request::Request;
 use crate::response::Response;
 use axum::body::Body;
@@ -32,6 +33,7 @@ pub(super) async fn wait_condition(
     if let Err(why) = request.read_stack(&stack, TreePart::Resource(resource), hears).await? {
         return Err(AwsFault::bad(why));
     }
+    check_signaller(&request, &stack, resource, &details).await?;
     request.service().signal(&stack, resource, details.clone()).await?;
     if format == Format::Xml {
         let body = format!("<resource>{}</resource>", escape(resource));
@@ -54,6 +56,7 @@ pub(super) async fn signal(
     let (request, resource) = about(request, arn)?;
     let details = object(http)?.unwrap_or_default();
     let stack = request.live_stack().await?;
+    check_signaller(&request, &stack, resource, &details).await?;
     request.service().signal(&stack, resource, details).await?;
     Ok(Response::with_body("text/html; charset=UTF-8", Body::empty()).into_response())
 }

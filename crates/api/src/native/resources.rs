@@ -162,6 +162,30 @@ fn check_guest(request: &Request, seen: &StackView<'_>, found: &ResourceView) ->
     }
 }
 
+/// Restricts the signals of a stack user: it signals the resource that it was created for, and clears no hooks, which are
+/// for the people who own the stack.
+pub(crate) async fn check_signaller(
+    request: &Request,
+    stack: &StackRow,
+    name: &str,
+    details: &Value,
+) -> Result<(), Fault> {
+    if !request.app.options.is_guest(&request.caller) {
+        return Ok(());
+    }
+    let may_signal = |stack: &StackRow, seen: &StackView<'_>| {
+        let found = named(stack, seen, name)?;
+        Ok(seen.may_be_signalled_by(&found, &request.caller.user_id))
+    };
+    let may_signal = request.read_stack(stack, TreePart::Resource(name), may_signal).await?;
+    let is_hook = details.as_map().is_some_and(|details| details.contains_key("unset_hook"));
+    if may_signal && !is_hook {
+        return Ok(());
+    }
+    let message = "You are not authorized to use this action.";
+    Err(RequestError::new(ErrorType::Forbidden, message).into())
+}
+
 /// A part of a resource, and its metadata with the configurations that its server has to apply. A stack user reads its
 /// own resource alone, and sees the hidden values that are meant for it.
 pub(crate) async fn with_metadata<T>(
@@ -192,7 +216,9 @@ pub(crate) async fn with_metadata<T>(
 pub(crate) async fn signal(request: Request) -> Result<Response, Fault> {
     let stack = request.live_stack().await?;
     let details = request.body.clone().map(Value::Map).unwrap_or_default();
-    request.service().signal(&stack, request.part("resource_name"), details).await?;
+    let name = request.part("resource_name");
+    check_signaller(&request, &stack, name, &details).await?;
+    request.service().signal(&stack, name, details).await?;
     Ok(Response::ok(&Value::Null))
 }
 

@@ -6,7 +6,7 @@ use crate::fault::Fault;
 use crate::long_poll;
 use crate::request::{Request, moment};
 use crate::response::Response;
-use kiln_engine::SoftwareObject;
+use kiln_engine::{ErrorType, RequestError, SoftwareObject};
 use kiln_template::Value;
 use std::sync::Arc;
 use uuid::Uuid;
@@ -125,8 +125,15 @@ pub(crate) async fn delete_deployment(request: Request) -> Result<Response, Faul
 pub(crate) async fn metadata(request: Request) -> Result<Response, Fault> {
     let seconds = request.query.count("wait")?;
     let server = request.part("server_id");
+    let (requester, user) = (request.requester(), &request.caller.user_id);
+    if request.app.options.is_guest(&request.caller)
+        && !request.service().is_user_of_server(&requester, user, server).await?
+    {
+        let message = "You are not authorized to use this action.";
+        return Err(RequestError::new(ErrorType::Forbidden, message).into());
+    }
     let read = || async {
-        let configs = request.service().server_configs(&request.requester(), server).await?;
+        let configs = request.service().server_configs(&requester, server).await?;
         // The server that applies the configurations needs the hidden values.
         let configs = configs.iter().map(|stored| config(stored).exposed());
         Ok((Some(server.into()), Value::list(configs)))

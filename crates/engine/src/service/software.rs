@@ -8,7 +8,7 @@ use crate::record::v1::{SoftwareBody, StackBody};
 use crate::record::{Record, StoredMembers};
 use crate::runtime::{SystemIds, now};
 use crate::store::{StackQuery, StoreError};
-use kiln_resources::op::owner_of_users_project;
+use kiln_resources::op::{owner_of_users_project, users_project_name};
 use kiln_template::Value;
 use kiln_template::value::{Members, Secret};
 use std::sync::Arc;
@@ -339,6 +339,25 @@ impl Service {
             ..ObjectQuery::new(ObjectKind::Deployment)
         };
         self.configs_of(SoftwareObject::readable(self.store.objects(&query).await?)).await
+    }
+
+    /// Whether a stack user was created for a server of the stack that it belongs to.
+    pub async fn is_user_of_server(
+        &self,
+        requester: &Requester,
+        user: &str,
+        server: &str,
+    ) -> Result<bool, RequestError> {
+        let project = owner_project(requester);
+        let query = StackQuery { project: Some(project.clone()), ..StackQuery::default() };
+        for root in self.store.stacks(&query).await? {
+            let users = users_project_name(&project, root.id.0);
+            let is_own = requester.stack_user_project.as_ref().is_none_or(|it| **it == *users);
+            if is_own && self.view(&root).await?.is_user_of_server(user, server) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The configurations of deployments, by name. A deployment has a configuration of its own project only.

@@ -480,3 +480,81 @@ async fn a_policy_says_what_a_user_of_a_stack_may_read() {
     }
     gone(&kiln, "allowed", &before).await;
 }
+
+const TWO_SERVERS: &str = "
+heat_template_version: 2021-04-16
+resources:
+  own: {type: OS::Heat::DeployedServer, properties: {software_config_transport: POLL_SERVER_HEAT}}
+  other: {type: OS::Heat::DeployedServer, properties: {software_config_transport: POLL_SERVER_HEAT}}
+  script: {type: OS::Heat::SoftwareConfig, properties: {group: script, config: echo}}
+  deployment:
+    type: OS::Heat::SoftwareDeployment
+    properties: {server: {get_resource: other}, config: {get_resource: script}, signal_transport: HEAT_SIGNAL}
+  handle: {type: OS::Heat::WaitConditionHandle}
+  wait: {type: OS::Heat::WaitCondition, properties: {handle: {get_resource: handle}, timeout: 3600}}
+  group:
+    type: OS::Heat::AutoScalingGroup
+    properties: {min_size: 1, max_size: 3, resource: {type: OS::Heat::None}}
+  policy:
+    type: OS::Heat::ScalingPolicy
+    properties:
+      auto_scaling_group_id: {get_resource: group}
+      adjustment_type: change_in_capacity
+      scaling_adjustment: 1
+  hooked: {type: OS::Heat::None}
+outputs:
+  own: {value: {get_attr: [own, os_collect_config]}}
+";
+
+#[tokio::test]
+async fn a_guest_signals_nothing_but_what_it_was_created_for() {
+    let kiln = KilnProcess::empty(&[]).await;
+    let body = json!({
+        "stack_name": "two", "template": TWO_SERVERS,
+        "environment": {"resource_registry": {"resources": {"hooked": {"hooks": "pre-create"}}}},
+    });
+    expect(kiln.ask(Who::Demo, "POST", "/stacks", Some(body)).await, "create").expect("a stack");
+    let known = output(&kiln, "two", "own").await["heat"].clone();
+    let token = login(&kiln, &known).await;
+    let path = path(&kiln, Who::Demo, "two").await;
+    let project = known["project_id"].as_str().expect("a project");
+    let root = format!("{}/{project}{path}/resources", kiln.orchestration());
+    let forged = [
+        ("hooked", json!({"unset_hook": "pre-create"})),
+        ("handle", json!({"status": "SUCCESS", "reason": "forged", "data": "x", "id": "1"})),
+        ("policy", json!({})),
+        ("deployment", json!({"deploy_status_code": 0, "deploy_stdout": "forged"})),
+        ("own", json!({"unset_hook": "pre-create"})),
+    ];
+    for (resource, details) in forged {
+        // The resource may have yet to be created.
+        let signalled = async {
+            loop {
+                let url = format!("{root}/{resource}/signal");
+                let (status, body) = ask(&kiln, &token, "POST", &url, Some(details.clone())).await;
+                if status != 404 {
+                    return (status, body);
+                }
+            }
+        };
+        let (status, body) = tokio::time::timeout(PATIENCE, signalled).await.expect("an answer");
+        assert_eq!(status, 403, "{resource}: {body}");
+    }
+    for (resource, expected) in [("own", 200), ("other", 403)] {
+        let path = format!("{path}/resources/{resource}");
+        let shown = kiln.ask(Who::Demo, "GET", &path, None).await.body;
+        let server = shown["resource"]["physical_resource_id"].as_str().expect("a server");
+        let url =
+            format!("{}/{project}/software_deployments/metadata/{server}", kiln.orchestration());
+        let (status, body) = ask(&kiln, &token, "GET", &url, None).await;
+        assert_eq!(status, expected, "{resource}: {body}");
+    }
+    let stack = kiln.ask(Who::Demo, "GET", &path, None).await.body;
+    assert_eq!(stack["stack"]["stack_status"], "CREATE_IN_PROGRESS", "nothing was let go on");
+    // The owner of the stack clears the hook.
+    let clears = Some(json!({"unset_hook": "pre-create"}));
+    let cleared =
+        kiln.ask(Who::Demo, "POST", &format!("{path}/resources/hooked/signal"), clears).await;
+    assert_eq!(cleared.status, 200, "{:?}", cleared.body);
+    delete(&kiln, Who::Demo, "two").await.expect("deleted");
+}
