@@ -9,6 +9,7 @@ use amqprs::connection::{Connection, OpenConnectionArguments};
 use kiln_bus::{Address, Bus, BusConfig, Driver, Tls};
 use kiln_engine::{Action, Counters, Notification, StackId, State, Status, Time};
 use serde_json::Value as Json;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -177,6 +178,11 @@ async fn it_outlives_the_broker(broker: &mut Broker) {
     listener.notify(vec![notice("before", Status::Complete)]);
     let visitor = Consumer::come(broker).await;
     assert_eq!(visitor.next_stack("notifications.info").await, "before");
+    let count = |outcome| counters.get_or_create(&[("outcome", outcome)]).get();
+    // A message whose confirmation is lost would be sent again.
+    while count("sent") == 0 {
+        tokio::task::yield_now().await;
+    }
     broker.stop();
     let meanwhile: Vec<Notification> =
         (0..500).map(|number| notice(&format!("m{number}"), Status::Complete)).collect();
@@ -195,8 +201,10 @@ async fn it_outlives_the_broker(broker: &mut Broker) {
     assert!(seen.len() >= 150, "only {} were kept", seen.len());
     assert!(seen.len() < 502, "there is room for 150, and {} were kept", seen.len());
     assert_eq!(seen[seen.len() - 2], "m499");
-    let count = |outcome| counters.get_or_create(&[("outcome", outcome)]).get();
-    assert_eq!(count("sent"), seen.len() as u64 + 1, "with the one before");
+    // A broker that is stopped may deliver a message again that was already consumed.
+    let mut different: BTreeSet<&str> = seen.iter().map(String::as_str).collect();
+    different.insert("before");
+    assert_eq!(count("sent"), different.len() as u64, "{seen:?}");
     assert_eq!(count("sent") + count("dropped"), 502);
     let mut in_order = seen.clone();
     in_order.dedup();
