@@ -7,7 +7,7 @@ use crate::cfn::Prices;
 use crate::fault::Fault;
 use crate::long_poll::LongPolls;
 use crate::metrics::Metrics;
-use crate::policy::{Forbidden, Policy, Target};
+use crate::policy::{Forbidden, SharedPolicy, Target};
 use crate::rate_limit::RateLimit;
 use crate::url_policy;
 use kiln_engine::{ErrorType, Service};
@@ -23,8 +23,8 @@ pub struct App {
     pub service: Service,
     /// The authenticator.
     pub auth: Arc<dyn Authenticator>,
-    /// The policy.
-    pub policy: Arc<Policy>,
+    /// The policy, which may be replaced while requests are served.
+    pub policy: Arc<SharedPolicy>,
     /// The operator's options.
     pub options: Options,
     /// The metrics of requests.
@@ -113,7 +113,7 @@ impl App {
         caller: &Caller,
         project: &str,
     ) -> Result<(), Forbidden> {
-        self.policy.check(rule, caller, &Target::project(project))
+        self.policy.get().check(rule, caller, &Target::project(project))
     }
 
     /// A new id.

@@ -6,7 +6,6 @@ use axum::http::{HeaderMap, Request as HttpRequest};
 use axum::response::Response as HttpResponse;
 use kiln_api::auth::{Authenticator, Reason, Rejection, SignatureError};
 use kiln_api::caller::{Caller, Scope};
-use kiln_api::policy::Policy;
 use kiln_api::{App, Metrics, Options, RateLimit};
 use kiln_cloud::{NoCloud, Transport};
 use kiln_engine::loopback::Loopback;
@@ -131,7 +130,7 @@ impl TestApi {
         let app = Arc::new(App {
             service,
             auth: Arc::new(Tokens),
-            policy: Arc::new(Policy::new()),
+            policy: Default::default(),
             options,
             metrics: Metrics::default(),
             long_polls: Default::default(),

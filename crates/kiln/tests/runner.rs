@@ -25,6 +25,7 @@ mod lists;
 mod networks;
 mod notifications;
 mod openstack;
+mod policy_files;
 mod rolling;
 mod server;
 mod test_directory;

@@ -3,6 +3,7 @@
 use crate::config::Socket;
 use crate::config::file::ConfigFile;
 use crate::config::option::{OptionKey, OptionRow, Setting};
+use crate::config::policy_files::PolicyFiles;
 use crate::stdio::CommandError;
 use kiln_api::cfn::Prices;
 use kiln_api::policy;
@@ -40,7 +41,9 @@ pub(in crate::config) struct ApiOptions {
     health_backends: Vec<String>,
     health_file: Option<PathBuf>,
     rate: Option<u64>,
-    pub(in crate::config) policy_file: Option<PathBuf>,
+    policy_default_rule: String,
+    policy_dirs: Vec<String>,
+    policy_file: Option<PathBuf>,
     enforce_new_defaults: bool,
     enforce_scope: bool,
 }
@@ -191,8 +194,22 @@ pub(super) const ROWS: &[OptionRow] = &[
     ),
     OptionRow::new(
         "oslo_policy",
+        "policy_default_rule",
+        "The rule that is used in place of a missing one that another rule names.",
+        Setting::Text("default", |it| &mut it.api.policy_default_rule),
+    ),
+    OptionRow::new(
+        "oslo_policy",
+        "policy_dirs",
+        "A directory whose files replace rules of policy_file, in the order of their names; may be repeated. A \
+         relative name belongs to the directory of the configuration file.",
+        Setting::Repeated(&["policy.d"], |it| &mut it.api.policy_dirs),
+    ),
+    OptionRow::new(
+        "oslo_policy",
         "policy_file",
-        "A file with rules that replace the built-in ones.",
+        "A file with rules that replace the built-in ones, which must exist; if not set, policy.yaml or else \
+         policy.json, which need not. A relative name belongs to the directory of the configuration file.",
         Setting::File(None, |it| &mut it.api.policy_file),
     ),
     OptionRow::new(
@@ -261,7 +278,13 @@ impl ApiOptions {
         policy::Options {
             enforce_new_defaults: self.enforce_new_defaults,
             enforce_scope: self.enforce_scope,
+            default_rule: self.policy_default_rule.clone(),
         }
+    }
+
+    /// The policy files.
+    pub(in crate::config) fn policy_files(&self, file: &ConfigFile) -> PolicyFiles {
+        PolicyFiles::new(file.directory(), self.policy_file.as_deref(), &self.policy_dirs)
     }
 
     /// The operator's list of prices.
