@@ -60,6 +60,8 @@ pub struct Options {
     pub stack_domain: Option<Domain>,
     /// The role that such users have.
     pub stack_user_role: String,
+    /// Whether signatures of versions 0 and 1, and those of version 2 without a time, are good for changes.
+    pub allows_old_signatures: bool,
     /// The prices of resources, if the operator has a list.
     pub prices: Option<Arc<Prices>>,
 }
@@ -94,6 +96,7 @@ impl Default for Options {
             origins: Vec::new(),
             stack_domain: None,
             stack_user_role: "heat_stack_user".into(),
+            allows_old_signatures: false,
             prices: None,
             health_file: None,
         }

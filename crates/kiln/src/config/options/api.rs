@@ -37,6 +37,7 @@ pub(in crate::config) struct ApiOptions {
     revision: String,
     trusts_proxy: bool,
     origins: Vec<String>,
+    old_signatures: bool,
     price_file: Option<PathBuf>,
     health_backends: Vec<String>,
     health_file: Option<PathBuf>,
@@ -164,6 +165,13 @@ pub(super) const ROWS: &[OptionRow] = &[
     ),
     OptionRow::new(
         "kiln",
+        "old_signatures",
+        "Whether requests to the AWS-style APIs that change something may be signed with version 0 or 1, or with \
+         version 2 without a time, for old images.",
+        Setting::Flag(false, |it| &mut it.api.old_signatures),
+    ),
+    OptionRow::new(
+        "kiln",
         "price_file",
         "A list of prices, for cost estimates of templates.",
         Setting::File(None, |it| &mut it.api.price_file),
@@ -261,6 +269,7 @@ impl ApiOptions {
             scheme: if self.native.cert_file.is_some() { "https" } else { "http" },
             trusts_proxy: self.trusts_proxy,
             origins: self.origins.clone(),
+            allows_old_signatures: self.old_signatures,
             prices: self.prices(file)?,
             health_file: self.health_file.clone().filter(|_| is_by_file),
             ..kiln_api::Options::default()
