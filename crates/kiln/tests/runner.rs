@@ -14,6 +14,7 @@ mod client_wait;
 mod clients;
 mod cloud;
 mod containers;
+mod database;
 mod dev;
 mod explain;
 mod graph;

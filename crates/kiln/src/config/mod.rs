@@ -122,6 +122,23 @@ pub(crate) struct Settings {
     pub(crate) warnings: Vec<String>,
 }
 
+/// The database of a server, and the file with its keys.
+pub(crate) struct DatabaseSettings {
+    pub(crate) url: String,
+    pub(crate) keys: PathBuf,
+}
+
+impl DatabaseSettings {
+    /// The database that a file names, or the default one.
+    pub(crate) fn from_file(file: &ConfigFile) -> Result<DatabaseSettings, CommandError> {
+        let engine = file.options()?.engine;
+        Ok(DatabaseSettings {
+            url: engine.database(),
+            keys: engine.keys_file.clone().unwrap_or_default(),
+        })
+    }
+}
+
 impl Settings {
     /// The settings of a file.
     pub(crate) fn from_file(file: &ConfigFile) -> Result<Settings, CommandError> {
