@@ -7,7 +7,7 @@ use crate::cfn::Prices;
 use crate::fault::Fault;
 use crate::long_poll::LongPolls;
 use crate::metrics::Metrics;
-use crate::policy::{Forbidden, Policy, Target};
+use crate::policy::{Forbidden, SharedPolicy, Target};
 use crate::rate_limit::RateLimit;
 use crate::url_policy;
 use kiln_engine::{ErrorType, Service};
@@ -23,8 +23,8 @@ pub struct App {
     pub service: Service,
     /// The authenticator.
     pub auth: Arc<dyn Authenticator>,
-    /// The policy.
-    pub policy: Arc<Policy>,
+    /// The policy, which may be replaced while requests are served.
+    pub policy: Arc<SharedPolicy>,
     /// The operator's options.
     pub options: Options,
     /// The metrics of requests.
@@ -60,6 +60,8 @@ pub struct Options {
     pub stack_domain: Option<Domain>,
     /// The role that such users have.
     pub stack_user_role: String,
+    /// Whether signatures of versions 0 and 1, and those of version 2 without a time, are good for changes.
+    pub allows_old_signatures: bool,
     /// The prices of resources, if the operator has a list.
     pub prices: Option<Arc<Prices>>,
 }
@@ -94,6 +96,7 @@ impl Default for Options {
             origins: Vec::new(),
             stack_domain: None,
             stack_user_role: "heat_stack_user".into(),
+            allows_old_signatures: false,
             prices: None,
             health_file: None,
         }
@@ -113,7 +116,7 @@ impl App {
         caller: &Caller,
         project: &str,
     ) -> Result<(), Forbidden> {
-        self.policy.check(rule, caller, &Target::project(project))
+        self.policy.get().check(rule, caller, &Target::project(project))
     }
 
     /// A new id.

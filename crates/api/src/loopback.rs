@@ -13,7 +13,7 @@ impl Host for App {
     }
 
     fn requester(&self, user: &ActingFor, credential: &Credential) -> Requester {
-        let (caller, policy) = (caller(user), self.policy.clone());
+        let (caller, policy) = (caller(user), self.policy.get());
         let user_token = UserToken {
             user: user.created_by.user_id.clone(),
             project: user.project.clone(),
@@ -24,7 +24,7 @@ impl Host for App {
         Requester {
             project: user.project.clone(),
             user_name: user.user_name.clone(),
-            is_admin: self.policy.is_admin(&caller),
+            is_admin: policy.is_admin(&caller),
             stack_user_project: self.options.guest_in(&caller),
             user_token,
             created_by: user.created_by.clone(),

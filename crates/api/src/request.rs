@@ -39,7 +39,7 @@ impl Request {
     /// A request of a caller, without a path, query or body.
     pub(crate) fn from_caller(app: Arc<App>, caller: Arc<Caller>) -> Request {
         Request {
-            is_admin: app.policy.is_admin(&caller),
+            is_admin: app.policy.get().is_admin(&caller),
             app,
             caller,
             path: Vec::new(),
@@ -65,7 +65,7 @@ impl Request {
 
     /// The requester for the service.
     pub fn requester(&self) -> Requester {
-        let (app, caller) = (self.app.clone(), self.caller.clone());
+        let (policy, caller) = (self.app.policy.get(), self.caller.clone());
         Requester {
             project: caller.project_id.as_str().into(),
             user_name: caller.user_name.as_str().into(),
@@ -81,7 +81,7 @@ impl Request {
                 roles: caller.roles.iter().map(|role| role.as_str().into()).collect(),
                 is_admin_project: caller.is_admin_project,
             }),
-            may_use: Arc::new(move |kind| app.policy.allows_type(&caller, kind)),
+            may_use: Arc::new(move |kind| policy.allows_type(&caller, kind)),
         }
     }
 

@@ -182,7 +182,7 @@ async fn route(app: Arc<App>, http: HttpRequest<RawBody>) -> HttpResponse {
                 response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
                 return response;
             }
-            let is_admin = app.policy.is_admin(&caller);
+            let is_admin = app.policy.get().is_admin(&caller);
             let request = Request {
                 query: Query::parse(http.uri().query().unwrap_or("")),
                 last_event: text(http.headers(), &HeaderName::from_static("last-event-id"))

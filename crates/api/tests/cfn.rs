@@ -574,3 +574,77 @@ async fn calls_in_cbor_are_the_same_actions() {
     forged.headers_mut().remove("authorization");
     assert_eq!(send(forged).await.2.as_deref(), Some("IncompleteSignature;Sender"));
 }
+
+/// A request that changes something must be signed as a whole, with its time.
+#[tokio::test]
+async fn old_and_timeless_signatures_are_good_for_reading_alone() {
+    let lax = TestApi::new();
+    let now = kiln_engine::now();
+    let timed = format!("SignatureVersion=2&Timestamp={now}");
+    let (zero, one) = (timed.replace("=2&", "=0&"), timed.replace("=2&", "=1&"));
+    let delete = "Action=DeleteStack&StackName=none";
+    // The key, the parameters of the signature, a header, and what a change comes to.
+    let rows: [(&str, &str, Option<&str>, &str); 9] = [
+        ("demo", &zero, None, "IncompleteSignature"),
+        ("demo", &one, None, "IncompleteSignature"),
+        ("demo", "", None, "IncompleteSignature"),
+        ("demo", "SignatureVersion=2", None, "IncompleteSignature"),
+        ("demo", "SignatureVersion=2&Timestamp=soon", None, "IncompleteSignature"),
+        // Version 2 does not sign this header.
+        ("demo", "SignatureVersion=2", Some("x-amz-date"), "IncompleteSignature"),
+        ("demo", "SignatureVersion=2&Timestamp=2020-01-01T00:00:00Z", None, "RequestExpired"),
+        ("demo", &timed, None, "InvalidParameterValue"),
+        ("demo", &timed, None, "RequestExpired"),
+    ];
+    let api = TestApi::new().with_new_signatures();
+    for (key, signature, header, code) in rows {
+        let path = format!("/v1/?AWSAccessKeyId={key}&Signature=good&{delete}&{signature}");
+        let mut request = HttpRequest::builder().uri(path);
+        if let Some(header) = header {
+            request = request.header(header, now.to_string());
+        }
+        let reply = api.cfn_raw(request.body(Body::empty()).unwrap()).await;
+        assert_eq!(fault(&reply).1, code, "{signature} {header:?}");
+    }
+    let four = |action: &str| {
+        let authorization =
+            "AWS4-HMAC-SHA256 Credential=other/x, SignedHeaders=host, Signature=good";
+        HttpRequest::builder()
+            .uri(format!("/v1/?{action}"))
+            .header("authorization", authorization)
+            .header("x-amz-date", now.to_string())
+            .body(Body::empty())
+            .unwrap()
+    };
+    assert_eq!(fault(&api.cfn_raw(four(delete)).await).1, "InvalidParameterValue");
+    for signature in [zero.as_str(), &one, "SignatureVersion=2", ""] {
+        let listed = api.cfn("reader", &format!("Action=ListStacks&{signature}")).await;
+        assert_eq!(listed.status, 200, "{signature}: {listed:?}");
+        let deleted = fault(&lax.cfn("other", &format!("{delete}&{signature}")).await).1;
+        assert!(
+            ["InvalidParameterValue", "RequestExpired"].contains(&&*deleted),
+            "the operator allows {signature}: {deleted}"
+        );
+    }
+    // Addresses that stacks sign have version 2 and no time.
+    for (signature, is_weak) in
+        [(zero.as_str(), true), (&one, true), ("", true), ("SignatureVersion=2", false)]
+    {
+        for (method, path) in [("POST", "signal"), ("PUT", "waitcondition")] {
+            let arn = escaped("arn:openstack:heat::demo:stacks/a/b/resources/c");
+            let path = format!("/v1/{path}/{arn}?AWSAccessKeyId=demo&Signature=good&{signature}");
+            let request = HttpRequest::builder().method(method).uri(path);
+            let reply = api.cfn_raw(request.body(Body::from("{}")).unwrap()).await;
+            assert_eq!(
+                reply.text.contains("IncompleteSignature"),
+                is_weak,
+                "{signature}: {reply:?}"
+            );
+        }
+    }
+    let path = "/v1/?AWSAccessKeyId=demo&Signature=good&Action=PutMetricData&SignatureVersion=2";
+    let request = HttpRequest::builder().uri(path).body(Body::empty()).unwrap();
+    let reply =
+        crate::test_api::reply(kiln_api::cloudwatch::answer(api.app.clone(), request).await);
+    assert_eq!(fault(&reply.await).1, "IncompleteSignature");
+}

@@ -1,7 +1,7 @@
 //! No route forgets to ask whether the caller may.
 
 use crate::test_api::TestApi;
-use kiln_api::policy::defaults;
+use kiln_api::policy::{Policy, defaults};
 use kiln_api::routes::{BodyNeed, ROUTES, Rule};
 use serde_json::json;
 
@@ -121,4 +121,35 @@ fn concrete(path: &str) -> String {
         part => part.to_owned(),
     });
     format!("/v1{}", parts.collect::<Vec<_>>().join("/"))
+}
+
+/// An operator may let more people continue a stack without a change, and no more than that.
+#[tokio::test]
+async fn a_patch_is_a_change_by_what_it_names() {
+    let api = TestApi::new();
+    let path = api.create("patched", "heat_template_version: 2021-04-16\n").await;
+    let text = "stacks:update_no_change: 'role:reader'\nstacks:update_patch: 'role:member'\n";
+    let policy = Policy::load("policy.yaml", text, Default::default()).expect("a policy");
+    api.app.policy.replace(policy);
+    for (body, status) in [
+        (json!({}), 202),
+        (json!({"existing": true}), 202),
+        (json!({"disable_rollback": false}), 403),
+        (json!({"converge": false}), 403),
+        (json!({"tags": ""}), 403),
+        (json!({"tags": null}), 403),
+        (json!({"timeout_mins": 0}), 403),
+        (json!({"clear_parameters": []}), 403),
+        (json!({"parameters": {}}), 403),
+        (json!({"environment": {}}), 403),
+        (json!({"files": {}}), 403),
+        (json!({"template": null}), 403),
+        (json!({"template": ""}), 403),
+    ] {
+        let reply = api.send("reader", "PATCH", &path, Some(body.clone())).await;
+        assert_eq!(reply.status, status, "{body}: {}", reply.text);
+        api.rest(&path).await;
+    }
+    let reply = api.send("demo", "PATCH", &path, Some(json!({"tags": "a"}))).await;
+    assert_eq!(reply.status, 202, "{}", reply.text);
 }

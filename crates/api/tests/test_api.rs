@@ -6,7 +6,6 @@ use axum::http::{HeaderMap, Request as HttpRequest};
 use axum::response::Response as HttpResponse;
 use kiln_api::auth::{Authenticator, Reason, Rejection, SignatureError};
 use kiln_api::caller::{Caller, Scope};
-use kiln_api::policy::Policy;
 use kiln_api::{App, Metrics, Options, RateLimit};
 use kiln_cloud::{NoCloud, Transport};
 use kiln_engine::loopback::Loopback;
@@ -115,6 +114,8 @@ impl TestApi {
         options: Options,
         starts: Vec<String>,
     ) -> TestApi {
+        // Most tests are not about signatures: theirs are the shortest that there are.
+        let options = Options { allows_old_signatures: true, ..options };
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let config = Arc::new(Config {
             global: kiln_resources::environment::shipped(),
@@ -131,7 +132,7 @@ impl TestApi {
         let app = Arc::new(App {
             service,
             auth: Arc::new(Tokens),
-            policy: Arc::new(Policy::new()),
+            policy: Default::default(),
             options,
             metrics: Metrics::default(),
             long_polls: Default::default(),
@@ -153,12 +154,23 @@ impl TestApi {
     }
 
     fn with_rate(self, rate: Option<RateLimit>) -> TestApi {
+        let options = self.app.options.clone();
+        self.rebuilt(rate, options)
+    }
+
+    /// The same with an operator's default for signatures.
+    pub(crate) fn with_new_signatures(self) -> TestApi {
+        let options = Options { allows_old_signatures: false, ..self.app.options.clone() };
+        self.rebuilt(None, options)
+    }
+
+    fn rebuilt(self, rate: Option<RateLimit>, options: Options) -> TestApi {
         let app = &self.app;
         let app = App {
             service: app.service.clone(),
             auth: app.auth.clone(),
             policy: app.policy.clone(),
-            options: app.options.clone(),
+            options,
             metrics: Metrics::default(),
             long_polls: Default::default(),
             rate,

@@ -42,7 +42,7 @@ pub(crate) enum KilnCommand {
     /// Run the API and the engine
     #[command(after_help = SERVER_EXAMPLES)]
     Server(Server),
-    /// Maintain a database: purge deleted stacks, rotate keys
+    /// Maintain a database: purge deleted stacks, list, rotate and drop keys
     #[command(subcommand)]
     Db(DbCommand),
     /// Inspect the options of configuration files
@@ -75,13 +75,17 @@ pub(crate) enum TemplateCommand {
 /// The database and its keys.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Database {
-    /// Database URL: sqlite://PATH, postgres://… or mysql://…
-    #[arg(long = "database", value_name = "URL", default_value = "sqlite://kiln.db")]
-    pub(crate) url: String,
+    /// Configuration file of the server, which names the database and its keys
+    #[arg(long = "config", value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
 
-    /// File with the encryption keys of the database; created if it does not exist
-    #[arg(long, value_name = "FILE", default_value = "kiln.keys")]
-    pub(crate) keys: PathBuf,
+    /// Database URL: sqlite://PATH, postgres://… or mysql://… [default: sqlite://kiln.db, or as configured]
+    #[arg(long = "database", value_name = "URL")]
+    pub(crate) url: Option<String>,
+
+    /// File with the encryption keys of the database [default: kiln.keys, or as configured]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) keys: Option<PathBuf>,
 }
 
 /// Arguments of `kiln dev`.
@@ -221,6 +225,10 @@ pub(crate) enum ServerRole {
 /// The subcommands of `kiln db`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum DbCommand {
+    /// Remove the keys that nothing is encrypted with any more from the key file
+    DropKeys(Database),
+    /// List the keys, and how many rows of the database are encrypted with each
+    Keys(Database),
     /// Remove the records of stacks that were deleted some time ago
     Purge(Purge),
     /// Create a new key and encrypt all data again with it

@@ -1,9 +1,8 @@
-//! The server and the keeping of its database.
+//! The server: its start, its end, and what its file says.
 
 use crate::client_fake::{Fake, nothing};
 use crate::test_directory::TestDirectory;
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
 #[test]
@@ -44,14 +43,6 @@ fn a_process_without_an_api_has_metrics() {
 }
 
 #[test]
-fn a_database_is_kept() {
-    let directory = TestDirectory::with(&[]);
-    assert_eq!(directory.run(&["db", "purge"]).out, "Purged 0 deleted stacks.\n");
-    let run = directory.run(&["db", "rotate-keys"]);
-    assert_eq!(run.out, "A new key is in use; 0 rows were encrypted again.\n");
-}
-
-#[test]
 fn what_cannot_be_used_is_told_with_what_to_do() {
     let directory = TestDirectory::with(&[]);
     let run = directory.run(&["server", "--endpoint", "network"]);
@@ -59,16 +50,6 @@ fn what_cannot_be_used_is_told_with_what_to_do() {
     let run = directory.run(&["server", "--endpoint", "nets=http://x"]);
     assert!(
         run.err.starts_with("kiln: --endpoint: there is no service nets; it is one of alarming,")
-    );
-    directory.run(&["db", "purge"]);
-    let keys = directory.path().join("kiln.keys");
-    std::fs::set_permissions(&keys, PermissionsExt::from_mode(0o644)).expect("a mode");
-    let run = directory.run(&["db", "purge"]);
-    assert_eq!(run.status, 2);
-    assert!(
-        run.err.ends_with("can be read by others (mode 644): chmod 600 'kiln.keys'\n"),
-        "{}",
-        run.err
     );
 }
 

@@ -101,6 +101,11 @@ impl Cipher {
         Ok(())
     }
 
+    /// The keys of the file, as it was last read.
+    pub(crate) fn ring(&self) -> Ring {
+        self.loaded().ring.clone()
+    }
+
     /// Encrypts the body of a row.
     pub(crate) fn seal(&self, kind: BodyKind, id: &[u8], body: &[u8]) -> Result<Vec<u8>, DbError> {
         let loaded = self.loaded();
@@ -182,7 +187,18 @@ pub(crate) fn key_of(sealed: &[u8]) -> Option<u32> {
     if sealed.len() < HEAD + 16 || sealed[0] != VERSION {
         return None;
     }
-    Some(u32::from_be_bytes(sealed[1..5].try_into().ok()?))
+    key_of_start(sealed)
+}
+
+/// The end of the id of the key in a sealed body.
+pub(crate) const KEY_END: usize = 5;
+
+/// The key in the first bytes of a sealed body.
+pub(crate) fn key_of_start(start: &[u8]) -> Option<u32> {
+    match start.get(..KEY_END)? {
+        [VERSION, key @ ..] => Some(u32::from_be_bytes(key.try_into().ok()?)),
+        _ => None,
+    }
 }
 
 fn bound(kind: BodyKind, id: &[u8]) -> Vec<u8> {

@@ -61,6 +61,9 @@ pub enum OpenError {
         /// The last schema that is known here.
         known: i64,
     },
+    /// There is no store where it was looked for, and none is to be created.
+    #[error("{0}: check where it is, or start `kiln server` once, which creates it")]
+    Absent(String),
     /// The keys cannot be used.
     #[error(transparent)]
     Keys(#[from] KeyError),
@@ -91,6 +94,32 @@ impl SqlStore {
         let tables = Tables::new(dialect);
         let commits = AtomicU64::new(0);
         Ok(SqlStore { dialect, tables, cipher, writers, readers, checkpointer, commits, max_pages })
+    }
+
+    /// Opens a store that exists. Neither a database nor a key file is created.
+    pub async fn open_existing(url: &str, key_file: &Path) -> Result<SqlStore, OpenError> {
+        let dialect = Dialect::of(url).ok_or(OpenError::Url)?;
+        if let Some(path) = url.strip_prefix("sqlite://") {
+            let path = path.split('?').next().unwrap_or(path);
+            if !Path::new(path).exists() {
+                return Err(OpenError::Absent(format!("there is no database {path}")));
+            }
+        }
+        let connected = connect(dialect, url, &Arc::new(AtomicU64::new(MAX_PAGES))).await;
+        let Pools { writers, readers, checkpointer } = connected.map_err(DbError::from)?;
+        let mut connection = writers.acquire().await.map_err(DbError::from)?;
+        let check = setting(dialect, &mut connection, KEY_CHECK).await;
+        drop(connection);
+        for pool in [Some(writers), Some(readers), checkpointer].into_iter().flatten() {
+            pool.close().await;
+        }
+        match check {
+            Ok(Some(_)) => SqlStore::open(url, key_file).await,
+            Ok(None) => Err(OpenError::Absent("the database holds no store of Kiln".to_owned())),
+            Err(error) => {
+                Err(OpenError::Absent(format!("the database holds no store of Kiln ({error})")))
+            }
+        }
     }
 
     /// How many transactions this process has made durable.

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, chown};
 use std::path::{Path, PathBuf};
 
 /// Why there are no keys to work with.
@@ -132,10 +132,31 @@ impl Ring {
     pub(crate) fn add_key(path: &Path) -> Result<Ring, KeyError> {
         let mut ring = Ring::read(path)?;
         ring.keys.push(Key::random()?);
-        let draft = ring.write_draft(path)?;
-        fs::rename(&draft, path).map_err(|source| io_error(path, source))?;
-        sync_folder(path)?;
+        ring.replace(path)?;
         Ok(ring)
+    }
+
+    /// Writes the ring in place of the file that is there, which keeps its owner, its group and its mode: whoever
+    /// changes the keys need not be the user who reads them.
+    pub(crate) fn replace(&self, path: &Path) -> Result<(), KeyError> {
+        let failed = |source| io_error(path, source);
+        // The file itself, not a link to it.
+        let file = fs::canonicalize(path).map_err(failed)?;
+        let former = fs::metadata(&file).map_err(failed)?;
+        let draft = self.write_draft(&file)?;
+        let own = |draft: &Path| {
+            let made = fs::metadata(draft)?;
+            if (made.uid(), made.gid()) != (former.uid(), former.gid()) {
+                chown(draft, Some(former.uid()), Some(former.gid()))?;
+            }
+            fs::set_permissions(draft, former.permissions())?;
+            fs::rename(draft, &file)
+        };
+        if let Err(error) = own(&draft) {
+            _ = fs::remove_file(&draft);
+            return Err(failed(error));
+        }
+        sync_folder(&file)
     }
 
     fn write_draft(&self, path: &Path) -> Result<PathBuf, KeyError> {
@@ -233,6 +254,31 @@ mod tests {
         let lookup = format!("lookup {}\n", "0".repeat(64));
         assert_eq!(wrong(&lookup), (1, "there is no key"));
         assert_eq!(wrong(&lookup.repeat(2)), (2, "there is a second lookup key"));
+    }
+
+    #[test]
+    fn a_new_key_leaves_owner_group_and_mode_as_they_are() {
+        use std::os::unix::fs::PermissionsExt;
+        let Key(salt) = Key::random().unwrap();
+        let folder = std::env::temp_dir().join(format!("kiln-keys-{}", &hex(&salt)[..16]));
+        fs::create_dir(&folder).unwrap();
+        let path = folder.join("keys");
+        Ring::create(&path).unwrap();
+        let look = || {
+            let seen = fs::metadata(&path).unwrap();
+            (seen.uid(), seen.gid(), seen.mode() & 0o777)
+        };
+        let is_root = look().0 == 0;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o400)).unwrap();
+        if is_root {
+            // A service has its own user, and root rotates its keys.
+            chown(&path, Some(4711), Some(4712)).unwrap();
+        }
+        let before = look();
+        assert_eq!(Ring::add_key(&path).unwrap().keys.len(), 2);
+        assert_eq!(look(), before);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "no draft is left");
+        fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

@@ -28,3 +28,4 @@ mod table;
 
 pub use database::{OpenError, SqlStore};
 pub use keys::KeyError;
+pub use rotate::KeyUsage;

@@ -1,11 +1,12 @@
 //! A new key, and everything encrypted with it.
 
-use crate::cipher::{BodyKind, key_of};
+use crate::cipher::{BodyKind, KEY_END, key_of, key_of_start};
 use crate::database::{SqlStore, setting};
 use crate::error::{DbError, retry_conflicts};
-use crate::keys::Ring;
+use crate::keys::{Key, Ring};
 use crate::sql::Reader;
 use kiln_engine::store::StoreError;
+use std::collections::BTreeMap;
 
 /// The setting that names the key with which all bodies were encrypted when a rotation last ended.
 pub(crate) const ROTATED: &str = "rotated";
@@ -27,6 +28,19 @@ const BODIES: [(&str, BodyKind, u64); 11] = [
     ("alarm_history", BodyKind::AlarmEvent, 500),
     ("series", BodyKind::Series, 500),
 ];
+
+/// A key, and how much it is needed for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyUsage {
+    /// The id of the key, in hexadecimal. The key itself is never shown.
+    pub id: String,
+    /// The number of rows that are encrypted with it.
+    pub rows: u64,
+    /// Whether new data is encrypted with it.
+    pub encrypts: bool,
+    /// Whether the key file has it.
+    pub is_known: bool,
+}
 
 impl SqlStore {
     /// Adds a key to the key file, unless the newest one is not in use yet, and encrypts everything
@@ -61,6 +75,72 @@ impl SqlStore {
              the store, then rotate again",
             self.cipher.path().display()
         ).into()))
+    }
+
+    /// The keys of the key file, the newest last, and any other keys that rows are encrypted with before them.
+    pub async fn key_usage(&self) -> Result<Vec<KeyUsage>, StoreError> {
+        self.cipher.refresh()?;
+        let mut rows: BTreeMap<u32, u64> = BTreeMap::new();
+        let mut connection = self.reader().await?;
+        let bodies = BODIES.iter().map(|(table, ..)| format!("{table} WHERE LENGTH(body) > 0"));
+        let check = format!("settings WHERE name = '{}'", crate::database::KEY_CHECK);
+        for from in bodies.chain([check]) {
+            let select =
+                format!("SELECT SUBSTR(body, 1, {KEY_END}), COUNT(*) FROM {from} GROUP BY 1");
+            for row in self.statement(&select).all(&mut connection).await? {
+                let mut row = Reader::new(&row);
+                let (start, count) = (row.bytes()?.to_vec(), row.count()?);
+                if let Some(key) = key_of_start(&start) {
+                    *rows.entry(key).or_default() += count;
+                }
+            }
+        }
+        let newest = self.cipher.newest();
+        let ring = self.cipher.ring();
+        let known: Vec<u32> = ring.keys.iter().map(Key::id).collect();
+        let unknown = rows.keys().copied().filter(|id| !known.contains(id));
+        let ids: Vec<u32> = unknown.chain(known.iter().copied()).collect();
+        let usage = ids.into_iter().map(|id| KeyUsage {
+            id: format!("{id:08x}"),
+            rows: rows.get(&id).copied().unwrap_or(0),
+            encrypts: id == newest,
+            is_known: known.contains(&id),
+        });
+        Ok(usage.collect())
+    }
+
+    /// Removes the keys from the key file that no row needs any more, except the newest; gives their ids.
+    ///
+    /// If a process wrote with one of them in the meantime, the file stays as it was.
+    pub async fn drop_unused_keys(&self) -> Result<Vec<String>, StoreError> {
+        let unused: Vec<String> = self.unused_keys().await?;
+        if unused.is_empty() {
+            return Ok(unused);
+        }
+        let former = self.cipher.ring();
+        let is_kept = |key: &Key| !unused.contains(&format!("{:08x}", key.id()));
+        let keys = former.keys.iter().filter(|key| is_kept(key)).cloned().collect();
+        let path = self.cipher.path();
+        let ring = Ring { lookup: former.lookup.clone(), keys };
+        ring.replace(path).map_err(DbError::Keys)?;
+        let usage = self.key_usage().await?;
+        if let Some(used) = usage.iter().find(|key| unused.contains(&key.id)) {
+            former.replace(path).map_err(DbError::Keys)?;
+            self.cipher.refresh()?;
+            let message = format!(
+                "a process still encrypts with key {}: copy the key file {} to every machine that uses the \
+                 store, rotate the keys, then drop them again",
+                used.id,
+                path.display()
+            );
+            return Err(StoreError::Unavailable(message.into()));
+        }
+        Ok(unused)
+    }
+
+    async fn unused_keys(&self) -> Result<Vec<String>, StoreError> {
+        let usage = self.key_usage().await?.into_iter();
+        Ok(usage.filter(|key| key.rows == 0 && !key.encrypts).map(|key| key.id).collect())
     }
 
     /// Adds a new key to the key file. From now on it encrypts what is written; what was written before

@@ -150,7 +150,7 @@ impl Interface {
         if signed.is_some_and(|time| now.since(time) > VALIDITY || time.since(now) > VALIDITY) {
             return AwsFault::bare(Code::RequestExpired).into_response(format);
         }
-        let key = signature.filter(|it| it.time.is_some()).map(|it| it.key());
+        let key = signature.as_ref().filter(|it| it.time.is_some()).map(Signature::key);
         let request = match authenticate(app.clone(), http, &params, format).await {
             Ok(request) => request,
             Err(refused) => return refused,
@@ -161,6 +161,12 @@ impl Interface {
         record_route(action.name, &request.caller);
         if let Err(fault) = self.allow(&request, action) {
             return fault.into_response(format);
+        }
+        if action.effect != Effect::Reads && !app.options.allows_old_signatures {
+            let checked = signature.as_ref().map_or(Ok(()), Signature::check_for_change);
+            if let Err(fault) = checked {
+                return fault.into_response(format);
+            }
         }
         let params = match more.unwrap_or(Ok(params)) {
             Ok(params) => params,
@@ -232,6 +238,19 @@ fn base_url(app: &App, http: &HttpRequest<RawBody>) -> String {
     match http.extensions().get::<Scheme>() {
         Some(Scheme(scheme)) => origin(http.headers(), &Options { scheme, ..app.options.clone() }),
         None => origin(http.headers(), &app.options),
+    }
+}
+
+/// Checks the version of the signature of an address that a stack has signed itself.
+pub(crate) fn check_address(
+    app: &App,
+    http: &HttpRequest<RawBody>,
+    params: &Params,
+) -> Result<(), AwsFault> {
+    match Signature::parse(http, params) {
+        Ok(signature) if !app.options.allows_old_signatures => signature.check_for_address(),
+        // Requests without a signature are authenticated by a token, or refused.
+        _ => Ok(()),
     }
 }
 

@@ -15,10 +15,24 @@ use kiln_engine::Time;
 use serde_json::{Map, Value as Json, json};
 use sha2::{Digest, Sha256};
 
+/// The version of a signature, as far as versions differ in what they protect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SignatureVersion {
+    /// Version 0 or 1: it covers the parameters at most, and neither method, host nor path.
+    Old,
+    /// Version 2: it covers the whole request, and the time if there is a `Timestamp`.
+    Two,
+    /// Version 4: it always covers the time.
+    Four,
+}
+
 /// The signature of a request.
 pub(super) struct Signature<'r> {
     access: &'r str,
     text: &'r str,
+    version: SignatureVersion,
+    /// Whether the signature covers a time: a time beside it can be replaced by anybody.
+    covers_time: bool,
     /// The time of the signature, if the request has a valid one.
     pub(super) time: Option<Time>,
 }
@@ -49,7 +63,27 @@ impl<'r> Signature<'r> {
             .get("Timestamp")
             .or_else(|| text(request.headers(), "x-amz-date"))
             .or_else(|| params.get("X-Amz-Date"));
-        Ok(Signature { access, text: signature, time: time.and_then(moment) })
+        let time = time.and_then(moment);
+        let version = version_of(header, params);
+        let covers_time = match version {
+            SignatureVersion::Old => false,
+            SignatureVersion::Two => params.get("Timestamp").and_then(moment).is_some(),
+            SignatureVersion::Four => time.is_some(),
+        };
+        Ok(Signature { access, text: signature, version, covers_time, time })
+    }
+
+    /// Checks that the signature suffices for a request that changes something: whoever sees it must not be able to
+    /// use it for another request, or for ever.
+    pub(super) fn check_for_change(&self) -> Result<(), AwsFault> {
+        let suffices = self.version != SignatureVersion::Old && self.covers_time;
+        if suffices { Ok(()) } else { Err(weak()) }
+    }
+
+    /// Checks that the signature suffices for an address that a stack gives to servers and alarms, which is meant to
+    /// be used many times.
+    pub(super) fn check_for_address(&self) -> Result<(), AwsFault> {
+        if self.version == SignatureVersion::Old { Err(weak()) } else { Ok(()) }
     }
 
     /// The key under which the signature is remembered.
@@ -60,6 +94,24 @@ impl<'r> Signature<'r> {
         key.copy_from_slice(&hash[..16]);
         key
     }
+}
+
+/// The version, in the order in which the identity service decides on it.
+fn version_of(header: Option<&str>, params: &Params) -> SignatureVersion {
+    const FOUR: &str = "AWS4-HMAC-SHA256";
+    let is_four = header.is_some_and(|header| header.starts_with(FOUR))
+        || params.get("X-Amz-Algorithm") == Some(FOUR);
+    match params.get("SignatureVersion") {
+        Some("0" | "1") => SignatureVersion::Old,
+        Some("2") => SignatureVersion::Two,
+        _ if is_four => SignatureVersion::Four,
+        _ => SignatureVersion::Old,
+    }
+}
+
+fn weak() -> AwsFault {
+    let why = "Sign this request with version 4, or with version 2 and a Timestamp.";
+    AwsFault::new(Code::IncompleteSignature, why)
 }
 
 /// A moment as clients write them: `2026-11-16T08:30:00Z`, with or without the letter, or `20261116T083000Z`.

@@ -58,6 +58,9 @@ async fn route(app: Arc<App>, http: HttpRequest<RawBody>) -> HttpResponse {
     };
     let params = Params::parse(&http);
     let format = Format::parse(&params);
+    if let Err(fault) = aws::check_address(&app, &http, &params) {
+        return fault.into_response(format);
+    }
     // Addresses are signed once and used many times.
     let request = match aws::authenticate(app, &http, &params, format).await {
         Ok(request) => request,

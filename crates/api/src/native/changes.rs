@@ -5,28 +5,16 @@ use crate::fault::Fault;
 use crate::request::Request;
 use crate::response::{Response, accepted};
 
-/// The members of a body that make a PATCH a change.
-const CHANGES: [&str; 7] = [
-    "template",
-    "template_url",
-    "parameters",
-    "environment",
-    "files",
-    "environment_files",
-    "files_container",
-];
+/// The members of a body that change nothing: that a request is a PATCH, and the name that the path has, too.
+const NO_CHANGES: [&str; 2] = ["existing", "stack_name"];
 
 /// The rule for a PATCH: one that changes nothing is allowed to more people.
+///
+/// A member counts by its presence, whatever its value: `disable_rollback: false` is a change, too.
 pub(crate) fn patch_rule(request: &Request) -> Result<&'static str, Fault> {
-    let body = request.object()?;
-    let is_said = |value: &kiln_template::Value| value.is_truthy();
-    let settles = ["clear_parameters", "disable_rollback", "timeout_mins", "tags", "converge"];
-    let has = |names: &[&str]| names.iter().any(|name| body.get(*name).is_some_and(is_said));
-    Ok(if has(&CHANGES) || has(&settles) {
-        "stacks:update_patch"
-    } else {
-        "stacks:update_no_change"
-    })
+    let mut names = request.object()?.keys();
+    let is_change = names.any(|name| !NO_CHANGES.contains(&&**name));
+    Ok(if is_change { "stacks:update_patch" } else { "stacks:update_no_change" })
 }
 
 pub(crate) async fn update(request: Request) -> Result<Response, Fault> {

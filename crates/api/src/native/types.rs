@@ -44,13 +44,14 @@ pub(crate) async fn index(request: Request) -> Result<Response, Fault> {
         Some(Err(_)) => false,
     };
     let version = query.get("version");
+    let policy = request.app.policy.get();
     let is_listed = |kind: &&ResourceType| {
         let support = &kind.schema.support;
         support.status != Status::Hidden
             && status.is_none_or(|status| support.status.name() == status)
             && version.is_none_or(|version| support.version.as_deref() == Some(version))
             && is_named(kind)
-            && request.app.policy.allows_type(&request.caller, kind.name())
+            && policy.allows_type(&request.caller, kind.name())
             && is_served(&request, kind)
     };
     let types = request.service().config().types.iter().filter(is_listed);
@@ -77,7 +78,7 @@ fn named(request: &Request) -> Result<&'static ResourceType, Fault> {
     let name = request.part("type_name");
     let kind = request.service().config().types.get(name);
     let kind = kind.ok_or_else(|| Fault::from(RequestError::not_found("Resource Type", name)))?;
-    if !request.app.policy.allows_type(&request.caller, name) {
+    if !request.app.policy.get().allows_type(&request.caller, name) {
         return Err(RequestError::forbidden_type(name).into());
     }
     if kind.schema.support.status == Status::Hidden {

@@ -1,5 +1,6 @@
-//! Rules of a file in place of the built-in ones.
+//! Rules of files in place of the built-in ones.
 
+use super::PolicyText;
 use super::error::PolicyError;
 use super::eval::is_attribute;
 use super::language::{Check, Mistake};
@@ -12,27 +13,38 @@ use kiln_template::source::{Sources, Span};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Replaces the rules of the same names by those of a file; returns warnings.
+/// Replaces the rules of the same names by those of files, one file after the other; returns warnings.
 pub(super) fn replace(
     rules: &mut Rules,
-    file: &str,
-    text: &str,
+    files: &[PolicyText],
 ) -> Result<Vec<PolicyError>, Vec<PolicyError>> {
-    let mut sources = Sources::new();
-    let id = sources.add(file, text);
-    let mut reading = Reading { sources, errors: Vec::new(), warnings: Vec::new() };
-    let (document, findings) = read(id, text, &Limits::default());
-    findings.iter().for_each(|finding| reading.found(finding));
-    let entries = document.as_ref().map_or(&[][..], |document| reading.entries(document));
-    for entry in entries {
-        if let Some(check) = reading.check(entry) {
-            let (scopes, built_in) =
-                rules.get(&entry.key).map_or((&[][..], false), |rule| (rule.scopes, rule.built_in));
-            rules.insert(&entry.key, Rule { check, scopes, built_in });
+    let mut reading = Reading { sources: Sources::new(), errors: Vec::new(), warnings: Vec::new() };
+    let mut documents = Vec::new();
+    for PolicyText { name, text } in files {
+        let id = reading.sources.add(name.as_str(), text.as_str());
+        let (document, findings) = read(id, text, &Limits::default());
+        findings.iter().for_each(|finding| reading.found(finding));
+        documents.extend(document);
+    }
+    let mut entries: Vec<&Entry> = Vec::new();
+    for document in &documents {
+        for entry in reading.entries(document) {
+            if let Some(check) = reading.check(entry) {
+                let (scopes, built_in) = rules
+                    .get(&entry.key)
+                    .map_or((&[][..], false), |rule| (rule.scopes, rule.built_in));
+                rules.insert(&entry.key, Rule { check, scopes, built_in });
+            }
+            entries.push(entry);
         }
     }
-    reading.untangle(rules, entries);
-    reading.doubts(rules, entries);
+    // Rules of different files may need each other, so the set is checked once it is complete.
+    let mut names = HashSet::new();
+    entries.reverse();
+    entries.retain(|entry| names.insert(&*entry.key));
+    entries.reverse();
+    reading.untangle(rules, &entries);
+    reading.doubts(rules, &entries);
     if reading.errors.is_empty() { Ok(reading.warnings) } else { Err(reading.errors) }
 }
 
@@ -163,7 +175,7 @@ impl Reading {
         self.sources.snippet(span).is_some_and(|raw| raw.contains(['"', '\'']))
     }
 
-    fn untangle(&mut self, rules: &Rules, entries: &[Entry]) {
+    fn untangle(&mut self, rules: &Rules, entries: &[&Entry]) {
         for tangle in rules.tangles() {
             let (names, message, help) = match tangle {
                 Tangle::Circle(names) => {
@@ -188,7 +200,7 @@ impl Reading {
     }
 
     /// A usable rule that is probably a mistake.
-    fn doubts(&mut self, rules: &Rules, entries: &[Entry]) {
+    fn doubts(&mut self, rules: &Rules, entries: &[&Entry]) {
         let mut used = HashSet::new();
         for name in rules.names() {
             let Some(rule) = rules.get(name) else { continue };
@@ -202,7 +214,7 @@ impl Reading {
             let Some(rule) = rules.get(&entry.key) else { continue };
             let known = rule.built_in
                 || used.contains(&*entry.key)
-                || &*entry.key == "default"
+                || *entry.key == *rules.default_rule()
                 || entry.key.starts_with("resource_types:");
             if !known {
                 let message = "nothing asks for this rule".to_owned();

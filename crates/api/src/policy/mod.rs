@@ -1,6 +1,7 @@
 //! The policy: rules in the language of oslo.policy, with defaults that operators can replace.
 //!
-//! Rules are read once. An action without a rule is refused; an invalid rule is an error at the start.
+//! An action without a rule is refused; an invalid rule is an error. Files that change while requests are served give a
+//! new policy, which takes the place of the former one as a whole.
 
 pub mod defaults;
 mod error;
@@ -10,10 +11,12 @@ pub mod language;
 mod lexer;
 mod pattern;
 mod rules;
+mod shared;
 mod target;
 
 pub use error::{Forbidden, PolicyError};
 pub use pattern::Pattern;
+pub use shared::SharedPolicy;
 pub use target::Target;
 
 use crate::caller::Caller;
@@ -22,18 +25,33 @@ use language::Check;
 use rules::{Rule, Rules};
 
 /// The operator's options for rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Whether the deprecated default of a rule no longer suffices.
     pub enforce_new_defaults: bool,
     /// Whether the scope of a token must be that of the rule: a project, mostly.
     pub enforce_scope: bool,
+    /// The rule that is used in place of a missing one that another rule names.
+    pub default_rule: String,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { enforce_new_defaults: true, enforce_scope: true }
+        Options {
+            enforce_new_defaults: true,
+            enforce_scope: true,
+            default_rule: "default".to_owned(),
+        }
     }
+}
+
+/// The name and the text of a policy file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyText {
+    /// The name, for messages.
+    pub name: String,
+    /// The text, in YAML or JSON.
+    pub text: String,
 }
 
 /// All rules.
@@ -54,7 +72,7 @@ impl Policy {
     pub fn with(options: Options) -> Policy {
         // All defaults are valid, as a test makes sure; an invalid one would refuse everything.
         let read = |text| Check::parse(text).unwrap_or(Check::Never);
-        let mut rules = Rules::default();
+        let mut rules = Rules::new(&options.default_rule);
         for row in defaults::all() {
             let former = row.deprecated.filter(|_| !options.enforce_new_defaults);
             let check = match former {
@@ -70,8 +88,13 @@ impl Policy {
     ///
     /// The name of the file is only for messages.
     pub fn load(file: &str, text: &str, options: Options) -> Result<Policy, Vec<PolicyError>> {
+        Policy::load_all(&[PolicyText { name: file.to_owned(), text: text.to_owned() }], options)
+    }
+
+    /// The built-in rules, replaced by those of several files: each file replaces rules of the ones before it.
+    pub fn load_all(files: &[PolicyText], options: Options) -> Result<Policy, Vec<PolicyError>> {
         let mut policy = Policy::with(options);
-        policy.warnings = file::replace(&mut policy.rules, file, text)?;
+        policy.warnings = file::replace(&mut policy.rules, files)?;
         for warning in &policy.warnings {
             tracing::warn!("{warning}");
         }

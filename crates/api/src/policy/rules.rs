@@ -5,16 +5,15 @@ use super::language::Check;
 use crate::caller::Scope;
 use std::collections::HashMap;
 
-/// The rule that is used in place of missing ones.
-const DEFAULT_RULE: &str = "default";
-
 /// Rules may name rules that name rules, so many deep.
 const MAX_CHAIN: usize = 64;
 
 /// Rules by name.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Rules {
     by_name: HashMap<Box<str>, Rule>,
+    /// The rule that is used in place of missing ones.
+    default_rule: Box<str>,
 }
 
 /// A rule: its check, and the scopes of tokens that it is for.
@@ -37,6 +36,15 @@ pub(super) enum Tangle {
 }
 
 impl Rules {
+    /// No rules, and the name of the one that is used in place of missing ones.
+    pub(super) fn new(default_rule: &str) -> Rules {
+        Rules { by_name: HashMap::new(), default_rule: default_rule.into() }
+    }
+
+    pub(super) fn default_rule(&self) -> &str {
+        &self.default_rule
+    }
+
     pub(super) fn insert(&mut self, name: &str, rule: Rule) {
         self.by_name.insert(name.into(), rule);
     }
@@ -47,7 +55,7 @@ impl Rules {
 
     /// The check of `rule:name`: that of the rule, else of the default rule, if there is one.
     pub(super) fn meant_by(&self, name: &str) -> Option<&Check> {
-        self.get(name).or_else(|| self.get(DEFAULT_RULE)).map(|rule| &rule.check)
+        self.get(name).or_else(|| self.get(&self.default_rule)).map(|rule| &rule.check)
     }
 
     /// The names of all rules, sorted.
@@ -68,7 +76,9 @@ impl Rules {
         let mut names = Vec::new();
         check.visit(&mut |leaf| match leaf {
             Check::Rule(name) if self.get(name).is_some() => names.push(&**name),
-            Check::Rule(_) if self.get(DEFAULT_RULE).is_some() => names.push(DEFAULT_RULE),
+            Check::Rule(_) if self.get(&self.default_rule).is_some() => {
+                names.push(&*self.default_rule)
+            }
             Check::Attribute(name, _) if &**name == IS_ADMIN => names.push(ADMIN_RULE),
             _ => {}
         });
@@ -119,7 +129,7 @@ mod tests {
     use super::*;
 
     fn rules(texts: &[(&str, &str)]) -> Rules {
-        let mut rules = Rules::default();
+        let mut rules = Rules::new("default");
         for (name, text) in texts {
             rules.insert(
                 name,

@@ -1,7 +1,7 @@
 //! Files of operators.
 
 use super::caller;
-use kiln_api::policy::{Options, Policy, Target};
+use kiln_api::policy::{Options, Policy, PolicyText, SharedPolicy, Target};
 
 fn load(text: &str) -> Policy {
     Policy::load("policy.yaml", text, Options::default())
@@ -163,4 +163,56 @@ fn what_is_hardly_meant_is_a_warning() {
     );
     assert!(!may(&load("stacks:show: 'rule:nobody_knows'\n"), &["admin"], "stacks:show"));
     assert!(warnings("stacks:show: '@'\nstacks:show: '!'\n")[0].starts_with("policy.yaml:2:"));
+}
+
+fn load_all(files: &[(&str, &str)]) -> Result<Policy, Vec<String>> {
+    let text = |(name, text): &(&str, &str)| PolicyText {
+        name: (*name).to_owned(),
+        text: (*text).to_owned(),
+    };
+    let files: Vec<PolicyText> = files.iter().map(text).collect();
+    Policy::load_all(&files, Options::default())
+        .map_err(|errors| errors.iter().map(ToString::to_string).collect())
+}
+
+#[test]
+fn later_files_replace_rules_of_earlier_ones_and_all_are_one_set() {
+    let policy = load_all(&[
+        ("policy.yaml", "stacks:index: 'rule:ops'\nstacks:show: '!'\nstacks:delete: '!'\n"),
+        ("policy.d/a.yaml", "ops: '!'\nstacks:show: 'role:a'\n"),
+        ("policy.d/b.json", r#"{"ops": "role:operator"}"#),
+    ]);
+    let policy = policy.expect("a policy");
+    assert_eq!(policy.warnings(), [], "a rule of another file is known");
+    assert!(may(&policy, &["operator"], "stacks:index"));
+    assert!(may(&policy, &["a"], "stacks:show"));
+    assert!(!may(&policy, &["member"], "stacks:delete"));
+    // A circle that a later file breaks is none, and one through several files is found.
+    assert!(load_all(&[("a", "x: 'rule:y'\ny: 'rule:x'\n"), ("b", "y: '@'\n")]).is_ok());
+    let found = load_all(&[("a", "x: 'rule:y'\n"), ("b", "\ny: 'rule:x'\n")]).err();
+    let found = found.expect("errors");
+    assert!(
+        found[0].starts_with("a:1:1: rule `x`: it needs its own answer: x -> y -> x"),
+        "{found:?}"
+    );
+    // A mistake counts even if a later file replaces the rule.
+    assert!(load_all(&[("a", "stacks:show: 'role'\n"), ("b", "stacks:show: '@'\n")]).is_err());
+}
+
+#[test]
+fn the_name_of_the_default_rule_can_be_chosen() {
+    let options = Options { default_rule: "fallback".to_owned(), ..Options::default() };
+    let text = "fallback: 'role:x'\nstacks:show: 'rule:missing'\n";
+    let policy = Policy::load("policy.yaml", text, options).expect("a policy");
+    assert!(may(&policy, &["x"], "stacks:show"));
+    assert!(!may(&load(text), &["x"], "stacks:show"));
+}
+
+#[test]
+fn a_policy_is_replaced_as_a_whole() {
+    let shared = SharedPolicy::new(load("stacks:show: '!'\n"));
+    let kept = shared.get();
+    shared.replace(load("stacks:show: '@'\n"));
+    assert!(!may(&kept, &["reader"], "stacks:show"));
+    assert!(may(&shared.get(), &["reader"], "stacks:show"));
 }

@@ -1,14 +1,17 @@
 //! `kiln db`: maintenance of the database.
 
 use crate::cli::{Database, DbCommand, Purge};
+use crate::config::{ConfigFile, DatabaseSettings};
 use crate::stdio::{CommandError, Streams, Verdict};
 use kiln_engine::now;
 use kiln_engine::store::{Store, StoreError};
-use kiln_store::SqlStore;
+use kiln_store::{KeyUsage, OpenError, SqlStore};
 use std::time::Duration;
 
 pub(crate) fn run(command: &DbCommand, streams: &mut Streams<'_>) -> Result<Verdict, CommandError> {
     match command {
+        DbCommand::DropKeys(database) => wait_for(drop_keys(database, streams))?,
+        DbCommand::Keys(database) => wait_for(keys(database, streams))?,
         DbCommand::Purge(arguments) => wait_for(purge(arguments, streams))?,
         DbCommand::RotateKeys(database) => wait_for(rotate(database, streams))?,
     }
@@ -22,10 +25,21 @@ pub(crate) fn wait_for<T>(work: impl Future<Output = T>) -> Result<T, CommandErr
     Ok(runtime.block_on(work))
 }
 
-/// Opens a database; creates it and its keys if they do not exist.
-pub(crate) async fn open(database: &Database) -> Result<SqlStore, CommandError> {
-    let opened = SqlStore::open(&database.url, &database.keys).await;
-    opened.map_err(|error| CommandError::Usage(error.to_string()))
+/// Opens the database of a server. Neither a database nor a key file is created: in the wrong directory, a command
+/// would otherwise report success about a database that nobody uses.
+async fn open(database: &Database) -> Result<SqlStore, CommandError> {
+    let configured = DatabaseSettings::from_file(&ConfigFile::load(database.config.as_deref())?)?;
+    let url = database.url.as_ref().unwrap_or(&configured.url);
+    let keys = database.keys.as_ref().unwrap_or(&configured.keys);
+    SqlStore::open_existing(url, keys).await.map_err(|error| {
+        let is_default = database.config.is_none() && database.url.is_none();
+        match error {
+            OpenError::Absent(_) if is_default => CommandError::Usage(format!(
+                "{error}; --config FILE names the configuration of the server"
+            )),
+            error => CommandError::Usage(error.to_string()),
+        }
+    })
 }
 
 /// The number of trees that are purged in one transaction.
@@ -39,7 +53,7 @@ async fn purge(arguments: &Purge, streams: &mut Streams<'_>) -> Result<Verdict, 
         let count = store
             .purge(before, arguments.project.as_deref(), TREES_PER_BATCH)
             .await
-            .map_err(|error: StoreError| CommandError::Usage(error.to_string()))?;
+            .map_err(failed)?;
         purged += count;
         if count == 0 {
             break;
@@ -52,7 +66,58 @@ async fn purge(arguments: &Purge, streams: &mut Streams<'_>) -> Result<Verdict, 
 
 async fn rotate(database: &Database, streams: &mut Streams<'_>) -> Result<Verdict, CommandError> {
     let store = open(database).await?;
-    let count = store.rotate().await.map_err(|error| CommandError::Usage(error.to_string()))?;
-    writeln!(streams.out, "A new key is in use; {count} rows were encrypted again.")?;
+    let count = store.rotate().await.map_err(failed)?;
+    writeln!(
+        streams.out,
+        "A new key is in use; {} again.",
+        rows(count, "was encrypted", "were encrypted")
+    )?;
+    list(&store.key_usage().await.map_err(failed)?, streams)
+}
+
+async fn keys(database: &Database, streams: &mut Streams<'_>) -> Result<Verdict, CommandError> {
+    let store = open(database).await?;
+    list(&store.key_usage().await.map_err(failed)?, streams)
+}
+
+/// Prints the keys, the newest last.
+fn list(keys: &[KeyUsage], streams: &mut Streams<'_>) -> Result<Verdict, CommandError> {
+    for key in keys {
+        let state = match key {
+            KeyUsage { is_known: false, .. } => {
+                "missing from the key file: restore it from a backup"
+            }
+            KeyUsage { encrypts: true, .. } => "encrypts new data",
+            KeyUsage { rows: 0, .. } => "unused: `kiln db drop-keys` removes it",
+            _ => "still needed: `kiln db rotate-keys` encrypts these rows again",
+        };
+        writeln!(streams.out, "Key {}: {}; {state}.", key.id, rows(key.rows, "", ""))?;
+    }
+    Ok(Verdict::of(keys.iter().all(|key| key.is_known)))
+}
+
+async fn drop_keys(
+    database: &Database,
+    streams: &mut Streams<'_>,
+) -> Result<Verdict, CommandError> {
+    let store = open(database).await?;
+    let dropped = store.drop_unused_keys().await.map_err(failed)?;
+    if dropped.is_empty() {
+        writeln!(streams.out, "Every key is in use; none was dropped.")?;
+        return Ok(Verdict::Good);
+    }
+    for id in dropped {
+        writeln!(streams.out, "Dropped key {id}; backups from before its rotation need it.")?;
+    }
     Ok(Verdict::Good)
+}
+
+/// A number of rows, with a verb.
+fn rows(count: u64, one: &str, many: &str) -> String {
+    let (noun, verb) = if count == 1 { ("row", one) } else { ("rows", many) };
+    format!("{count} {noun} {verb}").trim_end().to_owned()
+}
+
+fn failed(error: StoreError) -> CommandError {
+    CommandError::Usage(error.to_string())
 }

@@ -4,13 +4,13 @@ use crate::cli::{Server, ServerRole};
 use crate::commands::db;
 use crate::config::{ConfigFile, Flavor, ServiceLogin, Settings, Socket};
 use crate::load::plugins;
-use crate::serving::{self, HttpServer};
+use crate::serving::{self, HttpServer, PolicyWatch};
 use crate::stdio::{CommandError, Streams, Verdict};
 use axum::Router;
 use kiln_api::auth::{
     self, AuthScope, Authenticator, Custom, EntityRef, Login, NoAuth, Password, SignatureAuth,
 };
-use kiln_api::policy::Policy;
+use kiln_api::policy::{Policy, SharedPolicy};
 use kiln_api::{App, Metrics};
 use kiln_cloud::{Http, NoCloud, OpenStack, Service as CloudService};
 use kiln_engine::loopback::Loopback;
@@ -24,6 +24,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::task::JoinHandle;
 
 /// The interval of scans for stacks without an owner, such as those of a process that stopped.
 const SCAN_INTERVAL: Duration = Duration::from_millis(500);
@@ -42,7 +43,8 @@ pub(crate) fn run(arguments: &Server, streams: &mut Streams<'_>) -> Result<Verdi
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
     }
-    db::wait_for(serve(arguments, settings, loopback, streams))?
+    let policy = policy(&settings)?;
+    db::wait_for(serve(arguments, settings, policy, loopback, streams))?
 }
 
 /// The settings of the file, overridden by the command line.
@@ -70,6 +72,7 @@ fn settings(arguments: &Server) -> Result<Settings, CommandError> {
 async fn serve(
     arguments: &Server,
     settings: Settings,
+    policy: Arc<SharedPolicy>,
     loopback: Arc<Loopback>,
     streams: &mut Streams<'_>,
 ) -> Result<Verdict, CommandError> {
@@ -95,7 +98,8 @@ async fn serve(
     });
     let rules = settings.rules.clone();
     let service = Service::new(store.clone(), config, rules, loopback.clone(), engine.clone());
-    let app = app(&settings, service.clone())?;
+    let watching = watch_policy(&settings, &policy);
+    let app = app(&settings, service.clone(), policy)?;
     loopback.connect(&app);
     let telling = serving::spawn(service.clone().report_engine(serving::host_name()));
     let exchanging = match settings.has_cfn || settings.has_cloudwatch {
@@ -139,6 +143,7 @@ async fn serve(
     };
     tokio::join!(biased; hand_over, serving::leave(listening));
     telling.abort();
+    watching.abort();
     service.remove_engine().await;
     if let Some(exchanging) = exchanging {
         exchanging.abort();
@@ -159,7 +164,11 @@ async fn serve(
 }
 
 /// The application that serves requests of clients and of resources that create stacks.
-fn app(settings: &Settings, service: Service) -> Result<Arc<App>, CommandError> {
+fn app(
+    settings: &Settings,
+    service: Service,
+    policy: Arc<SharedPolicy>,
+) -> Result<Arc<App>, CommandError> {
     Ok(Arc::new(App {
         service,
         auth: match settings.has_api || settings.has_cfn || settings.has_cloudwatch {
@@ -167,7 +176,7 @@ fn app(settings: &Settings, service: Service) -> Result<Arc<App>, CommandError> 
             // The process serves no API.
             false => Arc::new(NoAuth::default()),
         },
-        policy: Arc::new(policy(settings)?),
+        policy,
         options: settings.api.clone(),
         metrics: Metrics::default(),
         long_polls: Default::default(),
@@ -309,22 +318,26 @@ fn described_token(path: &Path) -> Result<Json, CommandError> {
         .map_err(|error| CommandError::usage(format!("{shown} is not valid JSON: {error}")))
 }
 
-fn policy(settings: &Settings) -> Result<Policy, CommandError> {
-    let Some(path) = &settings.policy_file else { return Ok(Policy::with(settings.policy)) };
-    let shown = path.display().to_string();
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        // The default policy file need not exist.
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            tracing::warn!("policy file {shown} does not exist: using the built-in rules");
-            return Ok(Policy::with(settings.policy));
-        }
-        Err(error) => return Err(CommandError::usage(format!("cannot read {shown}: {error}"))),
-    };
-    Policy::load(&shown, &text, settings.policy).map_err(|errors| {
+/// The policy: the built-in rules, and those of the operator's files.
+fn policy(settings: &Settings) -> Result<Arc<SharedPolicy>, CommandError> {
+    let policy = Policy::load_all(&settings.policy_texts, settings.policy.clone());
+    let policy = policy.map_err(|errors| {
         let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
         CommandError::usage(errors.join("\n"))
-    })
+    })?;
+    Ok(Arc::new(SharedPolicy::new(policy)))
+}
+
+/// Watches the policy files.
+fn watch_policy(settings: &Settings, policy: &Arc<SharedPolicy>) -> JoinHandle<()> {
+    let watch = PolicyWatch {
+        files: settings.policy_files.clone(),
+        options: settings.policy.clone(),
+        shared: policy.clone(),
+        handled: Ok(settings.policy_texts.clone()),
+        candidate: None,
+    };
+    serving::spawn(watch.run())
 }
 
 /// The lock of an engine on a SQLite file. There is none for database servers, because other engines

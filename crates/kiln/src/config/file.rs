@@ -7,6 +7,9 @@ use crate::stdio::CommandError;
 use kiln_template::suggest;
 use std::path::Path;
 
+/// The section of the policy.
+const POLICY: &str = "oslo_policy";
+
 /// A configuration file that was read.
 pub(crate) struct ConfigFile {
     ini: Ini,
@@ -45,6 +48,11 @@ impl ConfigFile {
     /// The path, as it was given.
     pub(crate) fn path(&self) -> &str {
         &self.path
+    }
+
+    /// The directory of the file, if there is one.
+    pub(super) fn directory(&self) -> Option<&Path> {
+        if self.path.is_empty() { None } else { Path::new(&self.path).parent() }
     }
 
     /// The values of all options.
@@ -104,16 +112,46 @@ impl ConfigFile {
     }
 
     /// An error at an option, under the name that the file has for it.
-    pub(super) fn error_at(&self, (section, name): OptionKey, message: &str) -> CommandError {
+    pub(super) fn error_at(&self, key: OptionKey, message: &str) -> CommandError {
+        CommandError::usage(self.message_at(key, message))
+    }
+
+    /// Whether the file gives an option a value.
+    pub(super) fn sets(&self, (section, name): OptionKey) -> bool {
+        self.ini.get(section, name).is_some()
+    }
+
+    /// A message about an option, with its place.
+    pub(super) fn message_at(&self, (section, name): OptionKey, message: &str) -> String {
         let row = options::rows().find(|row| (row.section, row.name) == (section, name));
         debug_assert!(row.is_some(), "[{section}] {name} is not in the table");
         let found = row.map(|row| self.values(row, section).1);
-        CommandError::usage(match found {
+        match found {
             Some(ValueSource::File { section, name, line }) => {
                 format!("{}: line {line}: [{section}] {name}: {message}", self.path)
             }
             _ => format!("{}: line 0: [{section}] {name}: {message}", self.path),
-        })
+        }
+    }
+
+    /// Refuses unknown options of the policy: to ignore one might allow what its author meant to forbid.
+    pub(super) fn check_policy_options(&self) -> Result<(), CommandError> {
+        let known: Vec<&str> =
+            options::keys().filter(|key| key.0 == POLICY).map(|key| key.1).collect();
+        let mut unknown = self
+            .ini
+            .options()
+            .filter(|(section, name, _)| *section == POLICY && !known.contains(name));
+        let Some((section, name, line)) = unknown.next() else { return Ok(()) };
+        let place = format!("{}: line {line}: [{section}] {name}", self.path);
+        if name.starts_with("remote_") {
+            let why = "is for checks that ask another server, which are not supported; remove it";
+            return Err(CommandError::usage(format!("{place} {why}")));
+        }
+        let why = "is not known, and the policy must not be weaker than it was meant";
+        let help = suggest::did_you_mean(name, known.iter().copied());
+        let help = help.unwrap_or_else(|| "correct its name, or remove it".to_owned());
+        Err(CommandError::usage(format!("{place} {why}; {help}")))
     }
 
     /// Warnings about options that have no effect. Sections of other programs are not looked at.

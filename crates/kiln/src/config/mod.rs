@@ -4,18 +4,21 @@ mod file;
 mod ini;
 mod option;
 mod options;
+mod policy_files;
 #[cfg(test)]
 mod reference;
 
 pub(crate) use file::{ConfigFile, ValueSource};
 pub(crate) use option::OptionRow;
 pub(crate) use options::rows;
+pub(crate) use policy_files::PolicyFiles;
 
 use crate::stdio::CommandError;
 use kiln_api::policy;
 use kiln_engine::Rules;
 use option::OptionKey;
-use std::path::PathBuf;
+use policy_files::{POLICY_DIRS, PolicyFileError};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The roles that a process may have.
@@ -98,7 +101,9 @@ pub(crate) struct Settings {
     pub(crate) examiners: Option<Vec<ServiceLogin>>,
     /// How the cloud is reached, if there is one.
     pub(crate) cloud: Option<kiln_cloud::Settings>,
-    pub(crate) policy_file: Option<PathBuf>,
+    pub(crate) policy_files: PolicyFiles,
+    /// The contents of the policy files.
+    pub(crate) policy_texts: Vec<policy::PolicyText>,
     pub(crate) policy: policy::Options,
     pub(crate) rules: Rules,
     pub(crate) engine: kiln_engine::Config,
@@ -115,6 +120,23 @@ pub(crate) struct Settings {
     pub(crate) log: LogSettings,
     /// Warnings about the file.
     pub(crate) warnings: Vec<String>,
+}
+
+/// The database of a server, and the file with its keys.
+pub(crate) struct DatabaseSettings {
+    pub(crate) url: String,
+    pub(crate) keys: PathBuf,
+}
+
+impl DatabaseSettings {
+    /// The database that a file names, or the default one.
+    pub(crate) fn from_file(file: &ConfigFile) -> Result<DatabaseSettings, CommandError> {
+        let engine = file.options()?.engine;
+        Ok(DatabaseSettings {
+            url: engine.database(),
+            keys: engine.keys_file.clone().unwrap_or_default(),
+        })
+    }
 }
 
 impl Settings {
@@ -139,6 +161,11 @@ impl Settings {
             stack_user_role: cloud.stack_user_role().to_owned(),
             ..api.options(file)?
         };
+        file.check_policy_options()?;
+        let policy_files = api.policy_files(file);
+        let unreadable = |error: PolicyFileError| file.error_at(error.option(), &error.to_string());
+        let mut warnings = file.warnings();
+        warnings.extend(missing_policy_dirs(file, &policy_files));
         Ok(Settings {
             has_api: is_all || has("api"),
             // Not every deployment has these APIs, so their port or their role must be set.
@@ -155,7 +182,8 @@ impl Settings {
             cloud: has_cloud.then(|| cloud.settings(file, &login)).transpose()?,
             flavor,
             login,
-            policy_file: api.policy_file.clone(),
+            policy_texts: policy_files.read().map_err(unreadable)?,
+            policy_files,
             policy: api.policy(),
             rules: engine.rules(),
             engine: engine_config,
@@ -166,9 +194,22 @@ impl Settings {
             calls_per_service: cloud.calls(),
             rate: api.rate(),
             log: options.logging.settings(),
-            warnings: file.warnings(),
+            warnings,
         })
     }
+}
+
+/// Warnings about directories of policy files that the file names and that do not exist.
+fn missing_policy_dirs(file: &ConfigFile, files: &PolicyFiles) -> Vec<String> {
+    if !file.sets(POLICY_DIRS) {
+        return Vec::new();
+    }
+    let warning = |directory: &Path| {
+        let directory = directory.display();
+        let message = format!("{directory} does not exist; its files will be read once it does");
+        file.message_at(POLICY_DIRS, &message)
+    };
+    files.missing_dirs().map(warning).collect()
 }
 
 fn check_roles(file: &ConfigFile, roles: &[String]) -> Result<(), CommandError> {

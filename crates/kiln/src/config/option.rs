@@ -54,7 +54,7 @@ pub(crate) enum Setting {
     /// Words separated by commas.
     List(&'static [&'static str], OptionField<Vec<String>>),
     /// Values of an option that may be repeated.
-    Repeated(OptionField<Vec<String>>),
+    Repeated(&'static [&'static str], OptionField<Vec<String>>),
     /// One of several words, in any case.
     Choice(&'static str, &'static [&'static str], OptionField<String>),
 }
@@ -94,7 +94,7 @@ impl Setting {
             Setting::Url(..) => "URL",
             Setting::File(..) => "path",
             Setting::List(..) => "list",
-            Setting::Repeated(_) => "multi-valued",
+            Setting::Repeated(..) => "multi-valued",
             Setting::Choice(..) => "choice",
         }
     }
@@ -126,8 +126,8 @@ impl Setting {
             Setting::Url(default, _) | Setting::File(default, _) => {
                 default.unwrap_or_default().to_owned()
             }
-            Setting::List(default, _) => default.join(","),
-            Setting::MaybeText(_) | Setting::Password(_) | Setting::Repeated(_) => String::new(),
+            Setting::List(default, _) | Setting::Repeated(default, _) => default.join(","),
+            Setting::MaybeText(_) | Setting::Password(_) => String::new(),
         }
     }
 
@@ -168,8 +168,12 @@ impl Setting {
             Setting::Url(default, field) => *field(options) = text.or(*default).map(str::to_owned),
             Setting::File(default, field) => *field(options) = text.or(*default).map(PathBuf::from),
             Setting::List(default, field) => *field(options) = list(text, default),
-            Setting::Repeated(field) => {
-                *field(options) = values.iter().map(|value| value.trim().to_owned()).collect();
+            Setting::Repeated(default, field) => {
+                let given = values.iter().map(|value| value.trim().to_owned());
+                *field(options) = match values {
+                    [] => default.iter().map(|value| (*value).to_owned()).collect(),
+                    _ => given.collect(),
+                };
             }
             Setting::Choice(default, choices, field) => {
                 *field(options) = choice(text.unwrap_or(default), choices)?.to_owned();

@@ -5,12 +5,14 @@ mod listening;
 pub(crate) mod log;
 #[cfg(feature = "otlp")]
 mod otlp;
+mod policy_watch;
 pub(crate) mod tls;
 
 pub(crate) use backend::HttpBackend;
 pub(crate) use listening::{HttpServer, address, bind_shared, leave, serve, serve_tls};
 #[cfg(feature = "dev")]
 pub(crate) use listening::{bind, url};
+pub(crate) use policy_watch::PolicyWatch;
 
 use crate::stdio::CommandError;
 use axum::extract::Request;

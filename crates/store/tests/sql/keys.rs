@@ -211,6 +211,49 @@ pub(crate) async fn a_key_that_is_nowhere_is_reported(database: TestDatabase) {
     assert!(why.contains(&told), "{why}");
 }
 
+pub(crate) async fn keys_that_nothing_needs_are_dropped(database: TestDatabase) {
+    let store = Arc::new(database.open().await);
+    let (test, stack) = fill(store.clone()).await;
+    let rows = |usage: &[kiln_store::KeyUsage]| -> Vec<(u64, bool, bool)> {
+        usage.iter().map(|key| (key.rows, key.encrypts, key.is_known)).collect()
+    };
+    // Seven rows and the one that tells whether the keys are right.
+    assert_eq!(rows(&store.key_usage().await.unwrap()), [(8, true, true)]);
+    assert_eq!(store.drop_unused_keys().await.unwrap(), Vec::<String>::new());
+    store.add_key().unwrap();
+    let usage = store.key_usage().await.unwrap();
+    assert_eq!(rows(&usage), [(8, false, true), (0, true, true)]);
+    assert_eq!(store.drop_unused_keys().await.unwrap(), Vec::<String>::new(), "both are needed");
+    store.rotate().await.unwrap();
+    let old = usage[0].id.clone();
+    assert_eq!(rows(&store.key_usage().await.unwrap()), [(0, false, true), (8, true, true)]);
+    let keys = fs::read_to_string(&database.keys).unwrap();
+    assert_eq!(store.drop_unused_keys().await.unwrap(), [old]);
+    assert_eq!(rows(&store.key_usage().await.unwrap()), [(8, true, true)]);
+    let left = fs::read_to_string(&database.keys).unwrap();
+    assert_eq!(left.lines().count(), keys.lines().count() - 1);
+    let again = database.open().await;
+    assert_eq!(again.stack(stack.id).await.unwrap().as_ref(), Some(&stack));
+    // A key that the file lacks is shown with its rows.
+    store.rotate().await.unwrap();
+    write_keys(&database.keys, &left);
+    drop(test);
+    assert_eq!(rows(&again.key_usage().await.unwrap()), [(8, false, false), (0, true, true)]);
+}
+
+pub(crate) async fn a_store_that_must_exist_is_not_created(database: TestDatabase) {
+    let error = SqlStore::open_existing(&database.url, &database.keys).await.unwrap_err();
+    assert!(matches!(error, OpenError::Absent(_)), "{error}");
+    assert!(error.to_string().contains("start `kiln server` once"), "{error}");
+    assert!(!database.keys.exists());
+    database.open().await.close().await;
+    SqlStore::open_existing(&database.url, &database.keys).await.unwrap().close().await;
+    fs::remove_file(&database.keys).unwrap();
+    let error = SqlStore::open_existing(&database.url, &database.keys).await.unwrap_err();
+    assert!(matches!(error, OpenError::Keys(KeyError::Missing(_))), "{error}");
+    assert!(!database.keys.exists());
+}
+
 fn write_keys(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
     fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();

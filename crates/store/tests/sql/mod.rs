@@ -14,6 +14,8 @@ pub(crate) const CASES: &[(&str, Case<TestDatabase>)] = cases! {
         a_damaged_body_is_reported,
         a_missing_key_file_is_reported,
         a_wrong_key_file_is_reported,
+        keys_that_nothing_needs_are_dropped,
+        a_store_that_must_exist_is_not_created,
         a_key_file_that_others_can_read_is_refused,
         rotation_encrypts_everything_again,
         a_rotation_that_was_broken_off_is_taken_up,

@@ -13,7 +13,6 @@ use crate::load::plugins;
 use crate::serving::{self, HttpServer};
 use crate::stdio::{CommandError, Streams, Verdict};
 use kiln_api::auth::{self, AuthScope, EntityRef, Login};
-use kiln_api::policy::Policy;
 use kiln_api::{App, Metrics, Options};
 use kiln_cloud::{NoCloud, OpenStack, Transport};
 use kiln_engine::loopback::Loopback;
@@ -213,7 +212,7 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<DevServer, C
     let app = Arc::new(App {
         service: service.clone(),
         auth,
-        policy: Arc::new(Policy::new()),
+        policy: Default::default(),
         options: Options { stack_domain, ..Options::default() },
         metrics: Metrics::default(),
         long_polls: Default::default(),

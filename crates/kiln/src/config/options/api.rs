@@ -3,6 +3,7 @@
 use crate::config::Socket;
 use crate::config::file::ConfigFile;
 use crate::config::option::{OptionKey, OptionRow, Setting};
+use crate::config::policy_files::PolicyFiles;
 use crate::stdio::CommandError;
 use kiln_api::cfn::Prices;
 use kiln_api::policy;
@@ -36,11 +37,14 @@ pub(in crate::config) struct ApiOptions {
     revision: String,
     trusts_proxy: bool,
     origins: Vec<String>,
+    old_signatures: bool,
     price_file: Option<PathBuf>,
     health_backends: Vec<String>,
     health_file: Option<PathBuf>,
     rate: Option<u64>,
-    pub(in crate::config) policy_file: Option<PathBuf>,
+    policy_default_rule: String,
+    policy_dirs: Vec<String>,
+    policy_file: Option<PathBuf>,
     enforce_new_defaults: bool,
     enforce_scope: bool,
 }
@@ -161,6 +165,13 @@ pub(super) const ROWS: &[OptionRow] = &[
     ),
     OptionRow::new(
         "kiln",
+        "old_signatures",
+        "Whether requests to the AWS-style APIs that change something may be signed with version 0 or 1, or with \
+         version 2 without a time, for old images.",
+        Setting::Flag(false, |it| &mut it.api.old_signatures),
+    ),
+    OptionRow::new(
+        "kiln",
         "price_file",
         "A list of prices, for cost estimates of templates.",
         Setting::File(None, |it| &mut it.api.price_file),
@@ -191,8 +202,22 @@ pub(super) const ROWS: &[OptionRow] = &[
     ),
     OptionRow::new(
         "oslo_policy",
+        "policy_default_rule",
+        "The rule that is used in place of a missing one that another rule names.",
+        Setting::Text("default", |it| &mut it.api.policy_default_rule),
+    ),
+    OptionRow::new(
+        "oslo_policy",
+        "policy_dirs",
+        "A directory whose files replace rules of policy_file, in the order of their names; may be repeated. A \
+         relative name belongs to the directory of the configuration file.",
+        Setting::Repeated(&["policy.d"], |it| &mut it.api.policy_dirs),
+    ),
+    OptionRow::new(
+        "oslo_policy",
         "policy_file",
-        "A file with rules that replace the built-in ones.",
+        "A file with rules that replace the built-in ones, which must exist; if not set, policy.yaml or else \
+         policy.json, which need not. A relative name belongs to the directory of the configuration file.",
         Setting::File(None, |it| &mut it.api.policy_file),
     ),
     OptionRow::new(
@@ -244,6 +269,7 @@ impl ApiOptions {
             scheme: if self.native.cert_file.is_some() { "https" } else { "http" },
             trusts_proxy: self.trusts_proxy,
             origins: self.origins.clone(),
+            allows_old_signatures: self.old_signatures,
             prices: self.prices(file)?,
             health_file: self.health_file.clone().filter(|_| is_by_file),
             ..kiln_api::Options::default()
@@ -261,7 +287,13 @@ impl ApiOptions {
         policy::Options {
             enforce_new_defaults: self.enforce_new_defaults,
             enforce_scope: self.enforce_scope,
+            default_rule: self.policy_default_rule.clone(),
         }
+    }
+
+    /// The policy files.
+    pub(in crate::config) fn policy_files(&self, file: &ConfigFile) -> PolicyFiles {
+        PolicyFiles::new(file.directory(), self.policy_file.as_deref(), &self.policy_dirs)
     }
 
     /// The operator's list of prices.

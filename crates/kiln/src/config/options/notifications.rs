@@ -87,7 +87,7 @@ pub(super) const ROWS: &[OptionRow] = &[
         "oslo_messaging_notifications",
         "driver",
         "How notifications are sent: messagingv2, messaging, log or noop; may be repeated.",
-        Setting::Repeated(|it| &mut it.notifications.drivers),
+        Setting::Repeated(&[], |it| &mut it.notifications.drivers),
     )
     .formerly(&[("DEFAULT", "notification_driver")]),
     OptionRow::new(
