@@ -16,6 +16,7 @@ mod cloud;
 mod containers;
 mod dev;
 mod explain;
+mod front_door;
 mod graph;
 mod guests;
 mod hostile;

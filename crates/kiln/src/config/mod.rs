@@ -15,6 +15,7 @@ use crate::stdio::CommandError;
 use kiln_api::policy;
 use kiln_engine::Rules;
 use option::OptionKey;
+use options::api::ConnectionSettings;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -107,6 +108,8 @@ pub(crate) struct Settings {
     /// Directories with files that define resource types.
     pub(crate) plugin_dirs: Vec<PathBuf>,
     pub(crate) api: kiln_api::Options,
+    /// The limits of connections.
+    pub(crate) connections: ConnectionSettings,
     pub(crate) lease: Duration,
     /// The maximum number of simultaneous calls to one service of the cloud.
     pub(crate) calls_per_service: usize,
@@ -165,6 +168,7 @@ impl Settings {
             lease: engine.lease,
             calls_per_service: cloud.calls(),
             rate: api.rate(),
+            connections: api.connections(),
             log: options.logging.settings(),
             warnings: file.warnings(),
         })

@@ -3,6 +3,7 @@
 use crate::config::Socket;
 use crate::config::file::ConfigFile;
 use crate::config::option::{OptionKey, OptionRow, Setting};
+use crate::serving::{ConnectionLimits, max_connections, max_per_address};
 use crate::stdio::CommandError;
 use kiln_api::cfn::Prices;
 use kiln_api::policy;
@@ -40,6 +41,11 @@ pub(in crate::config) struct ApiOptions {
     health_backends: Vec<String>,
     health_file: Option<PathBuf>,
     rate: Option<u64>,
+    header_timeout: Duration,
+    idle_timeout: Duration,
+    write_timeout: Duration,
+    max_connections: u64,
+    max_per_address: Option<u64>,
     pub(in crate::config) policy_file: Option<PathBuf>,
     enforce_new_defaults: bool,
     enforce_scope: bool,
@@ -161,6 +167,35 @@ pub(super) const ROWS: &[OptionRow] = &[
     ),
     OptionRow::new(
         "kiln",
+        "header_timeout",
+        "How long a client may take to send the head of a request, in seconds.",
+        Setting::Seconds(30, |it| &mut it.api.header_timeout),
+    ),
+    OptionRow::new(
+        "kiln",
+        "idle_timeout",
+        "How long a connection may be idle between two requests, in seconds.",
+        Setting::Seconds(75, |it| &mut it.api.idle_timeout),
+    ),
+    OptionRow::new(
+        "kiln",
+        "max_connections",
+        "The maximum number of open connections of all APIs; 0 for as many as the limit of open files allows, with a reserve.",
+        Setting::Number {
+            default: 0,
+            min: 0,
+            max: u64::MAX,
+            field: |it| &mut it.api.max_connections,
+        },
+    ),
+    OptionRow::new(
+        "kiln",
+        "max_connections_per_address",
+        "The maximum number of open connections of one address, which may be a proxy; 0 for no limit, -1 for three quarters of max_connections.",
+        Setting::Limit(None, |it| &mut it.api.max_per_address),
+    ),
+    OptionRow::new(
+        "kiln",
         "price_file",
         "A list of prices, for cost estimates of templates.",
         Setting::File(None, |it| &mut it.api.price_file),
@@ -170,6 +205,12 @@ pub(super) const ROWS: &[OptionRow] = &[
         "rate",
         "The maximum number of requests per second of a project; 0 for no limit.",
         Setting::Limit(Some(0), |it| &mut it.api.rate),
+    ),
+    OptionRow::new(
+        "kiln",
+        "write_timeout",
+        "How long a client may receive nothing of a response, in seconds.",
+        Setting::Seconds(60, |it| &mut it.api.write_timeout),
     ),
     OptionRow::new(
         "oslo_middleware",
@@ -202,6 +243,43 @@ pub(super) const ROWS: &[OptionRow] = &[
         Setting::Text("unknown", |it| &mut it.api.revision),
     ),
 ];
+
+/// The operator's limits of connections.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConnectionSettings {
+    header_timeout: Duration,
+    idle_timeout: Duration,
+    write_timeout: Duration,
+    /// How many connections there may be; as many as files allow if zero.
+    max_connections: usize,
+    /// How many of them one address may have; no limit if zero.
+    max_per_address: Option<usize>,
+}
+
+impl ConnectionSettings {
+    /// The limits of a process that may open this many files.
+    pub(crate) fn limits(&self, files: usize) -> ConnectionLimits {
+        let max_connections = match self.max_connections {
+            0 => max_connections(files),
+            count => count,
+        };
+        ConnectionLimits {
+            header_timeout: self.header_timeout,
+            idle_timeout: self.idle_timeout,
+            write_timeout: self.write_timeout,
+            max_connections,
+            max_per_address: match self.max_per_address {
+                None => max_per_address(max_connections),
+                Some(0) => usize::MAX,
+                Some(count) => count,
+            },
+        }
+    }
+}
+
+fn count(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
 
 impl SocketOptions {
     /// Whether the file names a port.
@@ -237,7 +315,7 @@ impl ApiOptions {
     ) -> Result<kiln_api::Options, CommandError> {
         let is_by_file = self.health_backends.iter().any(|backend| backend == BY_FILE);
         Ok(kiln_api::Options {
-            max_body_bytes: usize::try_from(self.max_body_bytes).unwrap_or(usize::MAX),
+            max_body_bytes: count(self.max_body_bytes),
             revision: self.revision.clone(),
             fetch_timeout: self.fetch_timeout,
             fetch_allowed: self.fetch_allowed.clone(),
@@ -254,6 +332,17 @@ impl ApiOptions {
     pub(in crate::config) fn rate(&self) -> Option<u32> {
         let rate = self.rate.filter(|rate| *rate > 0)?;
         Some(u32::try_from(rate).unwrap_or(u32::MAX))
+    }
+
+    /// The limits of connections.
+    pub(in crate::config) fn connections(&self) -> ConnectionSettings {
+        ConnectionSettings {
+            header_timeout: self.header_timeout,
+            idle_timeout: self.idle_timeout,
+            write_timeout: self.write_timeout,
+            max_connections: count(self.max_connections),
+            max_per_address: self.max_per_address.map(count),
+        }
     }
 
     /// How rules are applied.
