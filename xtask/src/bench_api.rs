@@ -132,6 +132,7 @@ async fn server(folder: &Path) -> io::Result<BenchServer> {
         long_polls: Default::default(),
         rate: None,
         replay_guard: Default::default(),
+        body_bytes: Default::default(),
     });
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/v1/admin", listener.local_addr()?);

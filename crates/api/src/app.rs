@@ -2,6 +2,7 @@
 
 use crate::auth::Authenticator;
 use crate::aws::ReplayGuard;
+use crate::body::{BodyBytes, BodyLimits};
 use crate::caller::Caller;
 use crate::cfn::Prices;
 use crate::fault::Fault;
@@ -35,6 +36,8 @@ pub struct App {
     pub long_polls: LongPolls,
     /// The guard against replayed signatures.
     pub replay_guard: ReplayGuard,
+    /// The bodies that are held.
+    pub body_bytes: BodyBytes,
 }
 
 /// The operator's options for the APIs.
@@ -42,6 +45,8 @@ pub struct App {
 pub struct Options {
     /// The maximum length of a body.
     pub max_body_bytes: usize,
+    /// The maximum length of all bodies that are held at the same time, which is at least that of one.
+    pub max_bodies_bytes: usize,
     /// The revision that `build_info` shows.
     pub revision: String,
     /// How long fetching a template may take.
@@ -86,6 +91,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             max_body_bytes: 1_048_576,
+            max_bodies_bytes: 134_217_728,
             revision: "unknown".into(),
             fetch_timeout: Duration::from_secs(60),
             fetch_allowed: Vec::new(),
@@ -114,6 +120,11 @@ impl App {
         project: &str,
     ) -> Result<(), Forbidden> {
         self.policy.check(rule, caller, &Target::project(project))
+    }
+
+    pub(crate) fn body_limits(&self) -> BodyLimits {
+        let each = self.options.max_body_bytes;
+        BodyLimits { each, sum: self.options.max_bodies_bytes.max(each) }
     }
 
     /// A new id.

@@ -30,6 +30,7 @@ mod url_policy;
 
 pub use app::{App, Options};
 pub use aws::Scheme;
+pub use body::BodyBytes;
 pub use long_poll::LongPolls;
 pub use metrics::Metrics;
 pub use rate_limit::RateLimit;

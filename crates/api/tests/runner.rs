@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "a test ends with its runtime, and so do its tasks")]
 
 mod auth;
+mod bodies;
 mod cfn;
 mod cloudwatch;
 mod edges;

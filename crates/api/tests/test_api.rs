@@ -137,6 +137,7 @@ impl TestApi {
             long_polls: Default::default(),
             rate: None,
             replay_guard: Default::default(),
+            body_bytes: Default::default(),
         });
         loopback.connect(&app);
         TestApi { app, engine }
@@ -163,6 +164,7 @@ impl TestApi {
             long_polls: Default::default(),
             rate,
             replay_guard: Default::default(),
+            body_bytes: Default::default(),
         };
         TestApi { app: Arc::new(app), ..self }
     }

@@ -234,6 +234,41 @@ fn a_client_that_does_not_read_is_closed() {
     assert!(served.stop());
 }
 
+/// A client without a token has its answer before it has sent its body, and the server does not keep the body.
+#[test]
+fn nobody_unknown_is_waited_for() {
+    let text = config("max_connections_per_address = 0").replace(
+        "flavor = noauth\n",
+        "flavor = keystone\n[keystone_authtoken]\nauth_url = http://127.0.0.1:9\n",
+    );
+    let directory = TestDirectory::with(&[("kiln.conf", &text)]);
+    let mut served = Served::start(&directory, "kiln.conf");
+    let api = served.address();
+    let head = "POST /v1/p/stacks HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000\r\n\r\n";
+    let started = Instant::now();
+    let mut open: Vec<TcpStream> = (0..100).map(|_| send(&api, head)).collect();
+    for stream in &mut open {
+        assert_eq!(status(stream), "HTTP/1.1 401");
+    }
+    assert!(started.elapsed() < LIMIT, "{:?}", started.elapsed());
+    // Whoever sends it all the same still reads the answer.
+    let mut whole = send(&api, &format!("{head}{}", "x".repeat(1_000_000)));
+    assert_eq!(status(&mut whole), "HTTP/1.1 401");
+    wait_until_closed(&mut whole, "a connection with a body that nobody read");
+    // A short body does not cost the connection.
+    let head = "POST /v1/p/stacks HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n";
+    let mut short = send(&api, head);
+    short.write_all(format!("{{}}{HEALTH}").as_bytes()).expect("it is sent");
+    let mut text = String::new();
+    while !text.contains("HTTP/1.1 200") {
+        let next = status(&mut short);
+        assert_ne!(next, "", "the connection is closed after {text}");
+        text.push_str(&next);
+    }
+    assert!(text.starts_with("HTTP/1.1 401"), "{text}");
+    assert!(served.stop());
+}
+
 /// The processor time of a process so far.
 fn processor_time(id: u32) -> Duration {
     let text = std::fs::read_to_string(format!("/proc/{id}/stat")).expect("a process");

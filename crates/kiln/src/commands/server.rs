@@ -178,6 +178,7 @@ fn app(settings: &Settings, service: Service) -> Result<Arc<App>, CommandError> 
         long_polls: Default::default(),
         rate: settings.rate.map(kiln_api::RateLimit::new),
         replay_guard: Default::default(),
+        body_bytes: Default::default(),
     }))
 }
 

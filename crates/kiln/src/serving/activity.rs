@@ -9,9 +9,10 @@ use parking_lot::Mutex;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::Instant;
+use tokio::time::{Instant, Sleep};
 
 /// The activity on a connection.
 pub(super) struct Activity {
@@ -144,16 +145,27 @@ impl HttpBody for ResponseBody {
     }
 }
 
+/// How long, and for how many bytes, a client may go on sending after its server has closed the connection. Closing it
+/// completely at once would make the system reset it, and the client might never see the response.
+const MAX_LINGER: (Duration, usize) = (Duration::from_secs(2), 1 << 20);
+
 /// A stream of bytes whose activity is noted.
 pub(super) struct WatchedStream<S> {
     stream: S,
     activity: Arc<Activity>,
+    linger: Option<Linger>,
+}
+
+/// The end of a connection: what still arrives is dropped.
+struct Linger {
+    until: Pin<Box<Sleep>>,
+    bytes_left: usize,
 }
 
 impl<S> WatchedStream<S> {
     /// The stream of a connection.
     pub(super) fn new(stream: S, activity: Arc<Activity>) -> WatchedStream<S> {
-        WatchedStream { stream, activity }
+        WatchedStream { stream, activity, linger: None }
     }
 }
 
@@ -172,7 +184,31 @@ impl<S: AsyncRead + Unpin> AsyncRead for WatchedStream<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for WatchedStream<S> {
+impl<S: AsyncRead + Unpin> WatchedStream<S> {
+    /// Drops what arrives, until the client closes the connection or has had its time.
+    fn poll_linger(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let (time, bytes_left) = MAX_LINGER;
+        let linger = self.linger.get_or_insert_with(|| Linger {
+            until: Box::pin(tokio::time::sleep(time)),
+            bytes_left,
+        });
+        loop {
+            if linger.until.as_mut().poll(context).is_ready() {
+                return Poll::Ready(());
+            }
+            let mut bytes = [0; 4096];
+            let mut buffer = ReadBuf::new(&mut bytes);
+            let result = ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer));
+            let count = buffer.filled().len();
+            if result.is_err() || count == 0 || count > linger.bytes_left {
+                return Poll::Ready(());
+            }
+            linger.bytes_left -= count;
+        }
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for WatchedStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -201,7 +237,10 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WatchedStream<S> {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let result = Pin::new(&mut self.stream).poll_shutdown(context);
-        self.activity.sent(result)
+        if self.linger.is_none() {
+            let result = Pin::new(&mut self.stream).poll_shutdown(context);
+            ready!(self.activity.sent(result))?;
+        }
+        self.poll_linger(context).map(Ok)
     }
 }

@@ -223,6 +223,7 @@ async fn start(
         long_polls: Default::default(),
         rate: None,
         replay_guard: Default::default(),
+        body_bytes: Default::default(),
     });
     loopback.connect(&app);
     serving::exchange(&app).await?;

@@ -32,6 +32,7 @@ pub(in crate::config) struct ApiOptions {
     pub(in crate::config) cfn: SocketOptions,
     pub(in crate::config) cloudwatch: SocketOptions,
     max_body_bytes: u64,
+    max_bodies_bytes: u64,
     fetch_timeout: Duration,
     fetch_allowed: Vec<String>,
     revision: String,
@@ -179,6 +180,17 @@ pub(super) const ROWS: &[OptionRow] = &[
     ),
     OptionRow::new(
         "kiln",
+        "max_bodies_size",
+        "The maximum size of all requests whose bodies are held at the same time, in bytes; further ones are told to come back.",
+        Setting::Number {
+            default: 134_217_728,
+            min: 1,
+            max: u64::MAX,
+            field: |it| &mut it.api.max_bodies_bytes,
+        },
+    ),
+    OptionRow::new(
+        "kiln",
         "max_connections",
         "The maximum number of open connections of all APIs; 0 for as many as the limit of open files allows, with a reserve.",
         Setting::Number {
@@ -316,6 +328,7 @@ impl ApiOptions {
         let is_by_file = self.health_backends.iter().any(|backend| backend == BY_FILE);
         Ok(kiln_api::Options {
             max_body_bytes: count(self.max_body_bytes),
+            max_bodies_bytes: count(self.max_bodies_bytes),
             revision: self.revision.clone(),
             fetch_timeout: self.fetch_timeout,
             fetch_allowed: self.fetch_allowed.clone(),
