@@ -130,6 +130,7 @@ async fn server(folder: &Path) -> io::Result<BenchServer> {
         options: Options::default(),
         metrics: Metrics::default(),
         long_polls: Default::default(),
+        event_streams: Default::default(),
         rate: None,
         replay_guard: Default::default(),
         body_bytes: Default::default(),

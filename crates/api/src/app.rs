@@ -5,6 +5,7 @@ use crate::aws::ReplayGuard;
 use crate::body::{BodyBytes, BodyLimits};
 use crate::caller::Caller;
 use crate::cfn::Prices;
+use crate::event_streams::EventStreams;
 use crate::fault::Fault;
 use crate::long_poll::LongPolls;
 use crate::metrics::Metrics;
@@ -34,6 +35,8 @@ pub struct App {
     pub rate: Option<RateLimit>,
     /// The clients that wait for metadata to change.
     pub long_polls: LongPolls,
+    /// The open event streams.
+    pub event_streams: EventStreams,
     /// The guard against replayed signatures.
     pub replay_guard: ReplayGuard,
     /// The bodies that are held.
@@ -47,6 +50,16 @@ pub struct Options {
     pub max_body_bytes: usize,
     /// The maximum length of all bodies that are held at the same time, which is at least that of one.
     pub max_bodies_bytes: usize,
+    /// The maximum number of open event streams of a project; no limit if zero.
+    pub max_streams_per_project: usize,
+    /// The maximum number of open event streams; no limit if zero.
+    pub max_streams: usize,
+    /// How often the caller of an event stream is authenticated again.
+    pub stream_check_interval: Duration,
+    /// How often an event stream without events says that it is still there.
+    pub stream_keep_alive: Duration,
+    /// How long the client of an event stream may read nothing.
+    pub stream_send_timeout: Duration,
     /// The revision that `build_info` shows.
     pub revision: String,
     /// How long fetching a template may take.
@@ -92,6 +105,11 @@ impl Default for Options {
         Options {
             max_body_bytes: 1_048_576,
             max_bodies_bytes: 134_217_728,
+            max_streams_per_project: 32,
+            max_streams: 2000,
+            stream_check_interval: Duration::from_secs(3),
+            stream_keep_alive: Duration::from_secs(15),
+            stream_send_timeout: Duration::from_secs(60),
             revision: "unknown".into(),
             fetch_timeout: Duration::from_secs(60),
             fetch_allowed: Vec::new(),

@@ -28,6 +28,9 @@ pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static(REQUEST_ID_HEA
 /// The media type that asks for this API without a version in the path.
 const MEDIA_TYPE: &str = "application/vnd.openstack.orchestration-v";
 
+/// The media type of event streams.
+pub(crate) const EVENT_STREAM: &str = "text/event-stream";
+
 /// Answers a request to the native API.
 pub async fn answer(app: Arc<App>, http: HttpRequest<Body>) -> HttpResponse {
     let origin = cors::origin(http.headers(), &app.options.origins);
@@ -180,9 +183,7 @@ async fn route(app: Arc<App>, http: HttpRequest<PendingBody>) -> HttpResponse {
             record_route(route.path, &caller);
             let rate = app.rate.as_ref();
             if rate.is_some_and(|rate| !rate.allows(&caller.project_id, Instant::now())) {
-                let mut response = Fault::general(ErrorType::HttpTooManyRequests).into_response();
-                response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
-                return response;
+                return Fault::general(ErrorType::HttpTooManyRequests).into_response();
             }
             // The body of a caller who is not known is neither waited for nor held.
             let received = body::receive(http, app.body_limits(), &app.body_bytes).await;
@@ -198,6 +199,7 @@ async fn route(app: Arc<App>, http: HttpRequest<PendingBody>) -> HttpResponse {
                 last_event: text(http.headers(), &HeaderName::from_static("last-event-id"))
                     .map(str::to_owned),
                 known: text(http.headers(), &IF_NONE_MATCH).map(str::to_owned),
+                stream_headers: accept.starts_with(EVENT_STREAM).then(|| http.headers().clone()),
                 app,
                 caller,
                 is_admin,

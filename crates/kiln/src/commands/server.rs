@@ -176,6 +176,7 @@ fn app(settings: &Settings, service: Service) -> Result<Arc<App>, CommandError> 
         options: settings.api.clone(),
         metrics: Metrics::default(),
         long_polls: Default::default(),
+        event_streams: Default::default(),
         rate: settings.rate.map(kiln_api::RateLimit::new),
         replay_guard: Default::default(),
         body_bytes: Default::default(),

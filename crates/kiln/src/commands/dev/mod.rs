@@ -221,6 +221,7 @@ async fn start(
         options: Options { stack_domain, ..Options::default() },
         metrics: Metrics::default(),
         long_polls: Default::default(),
+        event_streams: Default::default(),
         rate: None,
         replay_guard: Default::default(),
         body_bytes: Default::default(),

@@ -33,6 +33,8 @@ pub(in crate::config) struct ApiOptions {
     pub(in crate::config) cloudwatch: SocketOptions,
     max_body_bytes: u64,
     max_bodies_bytes: u64,
+    max_streams: u64,
+    max_streams_per_project: u64,
     fetch_timeout: Duration,
     fetch_allowed: Vec<String>,
     revision: String,
@@ -208,6 +210,28 @@ pub(super) const ROWS: &[OptionRow] = &[
     ),
     OptionRow::new(
         "kiln",
+        "max_event_streams",
+        "The maximum number of open event streams; 0 for no limit.",
+        Setting::Number {
+            default: 2000,
+            min: 0,
+            max: u64::MAX,
+            field: |it| &mut it.api.max_streams,
+        },
+    ),
+    OptionRow::new(
+        "kiln",
+        "max_event_streams_per_project",
+        "The maximum number of open event streams of a project; 0 for no limit.",
+        Setting::Number {
+            default: 32,
+            min: 0,
+            max: u64::MAX,
+            field: |it| &mut it.api.max_streams_per_project,
+        },
+    ),
+    OptionRow::new(
+        "kiln",
         "price_file",
         "A list of prices, for cost estimates of templates.",
         Setting::File(None, |it| &mut it.api.price_file),
@@ -329,6 +353,9 @@ impl ApiOptions {
         Ok(kiln_api::Options {
             max_body_bytes: count(self.max_body_bytes),
             max_bodies_bytes: count(self.max_bodies_bytes),
+            max_streams: count(self.max_streams),
+            max_streams_per_project: count(self.max_streams_per_project),
+            stream_send_timeout: self.write_timeout,
             revision: self.revision.clone(),
             fetch_timeout: self.fetch_timeout,
             fetch_allowed: self.fetch_allowed.clone(),
