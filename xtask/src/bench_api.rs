@@ -4,7 +4,6 @@ use crate::bench::milliseconds;
 use axum::Router;
 use axum::serve::ListenerExt;
 use kiln_api::auth::NoAuth;
-use kiln_api::policy::Policy;
 use kiln_api::{App, Metrics, Options};
 use kiln_cloud::NoCloud;
 use kiln_engine::store::{StackQuery, Store};
@@ -126,12 +125,14 @@ async fn server(folder: &Path) -> io::Result<BenchServer> {
     let app = Arc::new(App {
         service: service.clone(),
         auth: Arc::new(NoAuth::default()),
-        policy: Arc::new(Policy::new()),
+        policy: Default::default(),
         options: Options::default(),
         metrics: Metrics::default(),
         long_polls: Default::default(),
+        event_streams: Default::default(),
         rate: None,
         replay_guard: Default::default(),
+        body_bytes: Default::default(),
     });
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/v1/admin", listener.local_addr()?);

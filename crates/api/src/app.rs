@@ -2,8 +2,10 @@
 
 use crate::auth::Authenticator;
 use crate::aws::ReplayGuard;
+use crate::body::{BodyBytes, BodyLimits};
 use crate::caller::Caller;
 use crate::cfn::Prices;
+use crate::event_streams::EventStreams;
 use crate::fault::Fault;
 use crate::long_poll::LongPolls;
 use crate::metrics::Metrics;
@@ -33,8 +35,12 @@ pub struct App {
     pub rate: Option<RateLimit>,
     /// The clients that wait for metadata to change.
     pub long_polls: LongPolls,
+    /// The open event streams.
+    pub event_streams: EventStreams,
     /// The guard against replayed signatures.
     pub replay_guard: ReplayGuard,
+    /// The bodies that are held.
+    pub body_bytes: BodyBytes,
 }
 
 /// The operator's options for the APIs.
@@ -42,6 +48,18 @@ pub struct App {
 pub struct Options {
     /// The maximum length of a body.
     pub max_body_bytes: usize,
+    /// The maximum length of all bodies that are held at the same time, which is at least that of one.
+    pub max_bodies_bytes: usize,
+    /// The maximum number of open event streams of a project; no limit if zero.
+    pub max_streams_per_project: usize,
+    /// The maximum number of open event streams; no limit if zero.
+    pub max_streams: usize,
+    /// How often the caller of an event stream is authenticated again.
+    pub stream_check_interval: Duration,
+    /// How often an event stream without events says that it is still there.
+    pub stream_keep_alive: Duration,
+    /// How long the client of an event stream may read nothing.
+    pub stream_send_timeout: Duration,
     /// The revision that `build_info` shows.
     pub revision: String,
     /// How long fetching a template may take.
@@ -88,6 +106,12 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             max_body_bytes: 1_048_576,
+            max_bodies_bytes: 134_217_728,
+            max_streams_per_project: 32,
+            max_streams: 2000,
+            stream_check_interval: Duration::from_secs(3),
+            stream_keep_alive: Duration::from_secs(15),
+            stream_send_timeout: Duration::from_secs(60),
             revision: "unknown".into(),
             fetch_timeout: Duration::from_secs(60),
             fetch_allowed: Vec::new(),
@@ -117,6 +141,11 @@ impl App {
         project: &str,
     ) -> Result<(), Forbidden> {
         self.policy.get().check(rule, caller, &Target::project(project))
+    }
+
+    pub(crate) fn body_limits(&self) -> BodyLimits {
+        let each = self.options.max_body_bytes;
+        BodyLimits { each, sum: self.options.max_bodies_bytes.max(each) }
     }
 
     /// A new id.

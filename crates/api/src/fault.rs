@@ -1,7 +1,8 @@
 //! Faults: errors in the form of Heat's API.
 
 use crate::response::{JSON, Response, framework};
-use axum::http::StatusCode;
+use axum::http::header::RETRY_AFTER;
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response as HttpResponse;
 use kiln_engine::{ErrorType, RequestError};
 use kiln_template::Value;
@@ -80,7 +81,11 @@ impl Fault {
             ("explanation", explanation(status).into()),
             ("error", Value::map(error)),
         ]);
-        Response::json(status, &body).into_response()
+        let mut response = Response::json(status, &body).into_response();
+        if status == StatusCode::TOO_MANY_REQUESTS {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
     }
 }
 

@@ -13,6 +13,7 @@ pub mod caller;
 pub mod cfn;
 pub mod cloudwatch;
 mod cors;
+mod event_streams;
 pub mod fault;
 mod long_poll;
 mod loopback;
@@ -30,6 +31,8 @@ mod url_policy;
 
 pub use app::{App, Options};
 pub use aws::Scheme;
+pub use body::BodyBytes;
+pub use event_streams::EventStreams;
 pub use long_poll::LongPolls;
 pub use metrics::Metrics;
 pub use rate_limit::RateLimit;

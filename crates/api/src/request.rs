@@ -4,6 +4,7 @@ use crate::App;
 use crate::caller::Caller;
 use crate::fault::Fault;
 use crate::query::{Query, flag, percent};
+use axum::http::HeaderMap;
 use kiln_cloud::CreatedBy;
 use kiln_engine::store::StackRow;
 use kiln_engine::{RequestError, Requester, Service, StackView, TreePart, View};
@@ -31,6 +32,8 @@ pub struct Request {
     pub accept: String,
     /// The last event that the client of a stream has seen.
     pub last_event: Option<String>,
+    /// The headers by which the caller of an event stream is authenticated again.
+    pub stream_headers: Option<HeaderMap>,
     /// The tag of the metadata that the client knows.
     pub known: Option<String>,
 }
@@ -48,6 +51,7 @@ impl Request {
             base: String::new(),
             accept: String::new(),
             last_event: None,
+            stream_headers: None,
             known: None,
         }
     }

@@ -1,7 +1,7 @@
-//! From a request to its response: version, route, caller, policy, body, handler.
+//! From a request to its response: version, route, caller, body, policy, handler.
 
 use crate::app::{App, Options};
-use crate::body::{self, RawBody};
+use crate::body::{self, PendingBody, RawBody};
 use crate::caller::Caller;
 use crate::cors;
 use crate::fault::{Fault, no_route};
@@ -28,6 +28,9 @@ pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static(REQUEST_ID_HEA
 /// The media type that asks for this API without a version in the path.
 const MEDIA_TYPE: &str = "application/vnd.openstack.orchestration-v";
 
+/// The media type of event streams.
+pub(crate) const EVENT_STREAM: &str = "text/event-stream";
+
 /// Answers a request to the native API.
 pub async fn answer(app: Arc<App>, http: HttpRequest<Body>) -> HttpResponse {
     let origin = cors::origin(http.headers(), &app.options.origins);
@@ -53,7 +56,7 @@ pub(crate) async fn observe<F>(
     app: Arc<App>,
     http: HttpRequest<Body>,
     internal_error: fn() -> HttpResponse,
-    handler: impl FnOnce(Arc<App>, HttpRequest<RawBody>) -> F,
+    handler: impl FnOnce(Arc<App>, HttpRequest<PendingBody>) -> F,
 ) -> HttpResponse
 where
     F: Future<Output = HttpResponse>,
@@ -90,14 +93,15 @@ async fn run<F>(
     app: Arc<App>,
     http: HttpRequest<Body>,
     internal_error: fn() -> HttpResponse,
-    handler: impl FnOnce(Arc<App>, HttpRequest<RawBody>) -> F,
+    handler: impl FnOnce(Arc<App>, HttpRequest<PendingBody>) -> F,
 ) -> HttpResponse
 where
     F: Future<Output = HttpResponse>,
 {
     let started = Instant::now();
     let (method, path) = (http.method().clone(), http.uri().path().to_owned());
-    let http = body::receive(http, app.options.max_body_bytes).await;
+    let http = PendingBody::of(http);
+    let pending = http.body().clone();
     // The future of a handler is large: on the heap, the futures around it stay small.
     let handled = Box::pin(handler(app.clone(), http));
     // A panic ends one request, and not the connection, which other requests share.
@@ -106,6 +110,7 @@ where
         tracing::error!(%method, path, "a handler panicked: this is a defect");
         internal_error()
     });
+    pending.skip().await;
     let (status, took) = (response.status().as_u16(), started.elapsed());
     app.metrics.count(method.as_str(), status, took);
     tracing::info!(%method, path, status, millis = took.as_millis() as u64, "answered");
@@ -118,7 +123,7 @@ pub(crate) fn record_route(route: &str, caller: &Caller) {
     span.record("route", route).record("project", caller.project_id.as_str());
 }
 
-async fn route(app: Arc<App>, http: HttpRequest<RawBody>) -> HttpResponse {
+async fn route(app: Arc<App>, http: HttpRequest<PendingBody>) -> HttpResponse {
     let accept = text(http.headers(), &ACCEPT).unwrap_or_default().to_owned();
     let path = http.uri().path();
     if !percent::is_utf8(path) {
@@ -178,16 +183,23 @@ async fn route(app: Arc<App>, http: HttpRequest<RawBody>) -> HttpResponse {
             record_route(route.path, &caller);
             let rate = app.rate.as_ref();
             if rate.is_some_and(|rate| !rate.allows(&caller.project_id, Instant::now())) {
-                let mut response = Fault::general(ErrorType::HttpTooManyRequests).into_response();
+                return Fault::general(ErrorType::HttpTooManyRequests).into_response();
+            }
+            // The body of a caller who is not known is neither waited for nor held.
+            let received = body::receive(http, app.body_limits(), &app.body_bytes).await;
+            let Ok(http) = received else {
+                let mut response =
+                    Fault::general(ErrorType::HttpServiceUnavailable).into_response();
                 response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
                 return response;
-            }
+            };
             let is_admin = app.policy.get().is_admin(&caller);
             let request = Request {
                 query: Query::parse(http.uri().query().unwrap_or("")),
                 last_event: text(http.headers(), &HeaderName::from_static("last-event-id"))
                     .map(str::to_owned),
                 known: text(http.headers(), &IF_NONE_MATCH).map(str::to_owned),
+                stream_headers: accept.starts_with(EVENT_STREAM).then(|| http.headers().clone()),
                 app,
                 caller,
                 is_admin,

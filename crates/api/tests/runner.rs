@@ -3,8 +3,10 @@
 #![allow(clippy::disallowed_methods, reason = "a test ends with its runtime, and so do its tasks")]
 
 mod auth;
+mod bodies;
 mod cfn;
 mod cloudwatch;
+mod counting_store;
 mod edges;
 mod faults;
 mod hidden;
@@ -17,6 +19,7 @@ mod remote;
 mod rights;
 mod software;
 mod stacks;
+mod streams;
 mod test_api;
 
 /// A file of the record of the reference, where it is at hand.

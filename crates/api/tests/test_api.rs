@@ -25,7 +25,7 @@ const CALLERS: [(&str, &str, &[&str]); 7] = [
     ("homeless", "", &["member", "reader"]),
 ];
 
-struct Tokens;
+pub(crate) struct Tokens;
 
 #[async_trait]
 impl Authenticator for Tokens {
@@ -114,9 +114,19 @@ impl TestApi {
         options: Options,
         starts: Vec<String>,
     ) -> TestApi {
+        let (store, auth) = (Arc::new(MemoryStore::new()), Arc::new(Tokens));
+        TestApi::assembled((store, cloud, auth), rules, options, starts)
+    }
+
+    /// A world of these parts: a store, a way to the cloud, and what authenticates callers.
+    pub(crate) fn assembled(
+        (store, cloud, auth): (Arc<dyn Store>, Arc<dyn Transport>, Arc<dyn Authenticator>),
+        rules: Rules,
+        options: Options,
+        starts: Vec<String>,
+    ) -> TestApi {
         // Most tests are not about signatures: theirs are the shortest that there are.
         let options = Options { allows_old_signatures: true, ..options };
-        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let config = Arc::new(Config {
             global: kiln_resources::environment::shipped(),
             region: Some("here".into()),
@@ -131,13 +141,15 @@ impl TestApi {
         let service = Service::new(store, config, rules, cloud, Some(engine.clone()));
         let app = Arc::new(App {
             service,
-            auth: Arc::new(Tokens),
+            auth,
             policy: Default::default(),
             options,
             metrics: Metrics::default(),
             long_polls: Default::default(),
+            event_streams: Default::default(),
             rate: None,
             replay_guard: Default::default(),
+            body_bytes: Default::default(),
         });
         loopback.connect(&app);
         TestApi { app, engine }
@@ -173,8 +185,10 @@ impl TestApi {
             options,
             metrics: Metrics::default(),
             long_polls: Default::default(),
+            event_streams: Default::default(),
             rate,
             replay_guard: Default::default(),
+            body_bytes: Default::default(),
         };
         TestApi { app: Arc::new(app), ..self }
     }
@@ -225,13 +239,18 @@ impl TestApi {
 
     /// Reads a stream of events to its end.
     pub(crate) async fn stream(&self, token: &str, path: &str, last: Option<&str>) -> String {
-        let body = self.open_stream(token, path, last).await;
+        let body = self.open_stream(token, path, last).await.into_body();
         let bytes = to_bytes(body, usize::MAX).await.expect("a body");
         String::from_utf8(bytes.to_vec()).expect("UTF-8")
     }
 
     /// Opens a stream of events.
-    pub(crate) async fn open_stream(&self, token: &str, path: &str, last: Option<&str>) -> Body {
+    pub(crate) async fn open_stream(
+        &self,
+        token: &str,
+        path: &str,
+        last: Option<&str>,
+    ) -> HttpResponse {
         let mut request = HttpRequest::builder()
             .uri(path)
             .header("x-auth-token", token)
@@ -240,7 +259,7 @@ impl TestApi {
             request = request.header("last-event-id", last);
         }
         let request = request.body(Body::empty()).expect("a request");
-        kiln_api::answer(self.app.clone(), request).await.into_body()
+        kiln_api::answer(self.app.clone(), request).await
     }
 
     pub(crate) async fn get(&self, path: &str) -> Reply {

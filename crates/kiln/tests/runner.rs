@@ -17,6 +17,7 @@ mod containers;
 mod database;
 mod dev;
 mod explain;
+mod front_door;
 mod graph;
 mod guests;
 mod hostile;

@@ -66,15 +66,25 @@ impl Served {
 
     /// Starts it, with its log going there.
     pub(crate) fn start_with(directory: &TestDirectory, config: &str, log: Stdio) -> Served {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_kiln"))
+        let process = Command::new(env!("CARGO_BIN_EXE_kiln"))
             .args(["server", "--config", config])
             .current_dir(directory.path())
             .stdout(Stdio::piped())
             .stderr(log)
             .spawn()
             .expect("the program starts");
+        Served::of(process)
+    }
+
+    /// The server that runs as this process.
+    pub(crate) fn of(mut process: std::process::Child) -> Served {
         let lines = BufReader::new(process.stdout.take().expect("its output")).lines();
         Served { process, lines }
+    }
+
+    /// The id of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.process.id()
     }
 
     /// The address in the next line that has one.

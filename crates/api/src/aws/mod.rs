@@ -18,15 +18,15 @@ pub(crate) use render::{Format, XML, escape};
 pub use replay::{ReplayGuard, keep_syncing};
 
 use crate::app::{App, Options};
-use crate::body::RawBody;
+use crate::body::{self, PendingBody, RawBody, TooManyBytes, without_body};
 use crate::caller::Caller;
 use crate::fault::no_route;
 use crate::query::percent;
 use crate::request::Request;
 use crate::serve::{health, observe, origin, record_route, text, versions};
 use axum::body::Body;
-use axum::http::header::ACCEPT;
-use axum::http::{HeaderMap, Request as HttpRequest};
+use axum::http::header::{ACCEPT, RETRY_AFTER};
+use axum::http::{HeaderMap, HeaderValue, Request as HttpRequest};
 use axum::response::Response as HttpResponse;
 use encoding::decompressed;
 use kiln_engine::now;
@@ -97,13 +97,36 @@ where
     F: Future<Output = HttpResponse>,
 {
     let internal_error = || AwsFault::bare(Code::InternalFailure).into_response(Format::Xml);
-    let routed = |app: Arc<App>, http| async move {
+    let routed = |app: Arc<App>, http: HttpRequest<PendingBody>| async move {
+        let http = match is_signed(http.uri().path()) {
+            // The signature of a form is in the form.
+            true => match body::receive(http, app.body_limits(), &app.body_bytes).await {
+                Ok(http) => http,
+                Err(TooManyBytes) => return unavailable(),
+            },
+            false => without_body(http),
+        };
         match decompressed(http, app.options.max_body_bytes) {
             Ok(http) => route(app, http).await,
             Err((fault, format)) => fault.into_response(format),
         }
     };
     observe(app, http, internal_error, routed).await
+}
+
+/// Whether requests to a path are signed. The others are answered without looking at their body.
+fn is_signed(path: &str) -> bool {
+    const SIGNED: [&str; 5] = ["", "service", "signal", "stacks", "waitcondition"];
+    let path = percent::decode(path);
+    let mut parts = path.splitn(4, '/').skip(1);
+    parts.next() == Some("v1") && parts.next().is_none_or(|part| SIGNED.contains(&part))
+}
+
+/// The response if too many bodies are under way.
+fn unavailable() -> HttpResponse {
+    let mut response = AwsFault::bare(Code::ServiceUnavailable).into_response(Format::Xml);
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    response
 }
 
 impl Interface {

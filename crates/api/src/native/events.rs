@@ -6,6 +6,7 @@ use crate::fault::Fault;
 use crate::query::percent;
 use crate::request::{Request, link, moment};
 use crate::response::Response;
+use crate::serve::EVENT_STREAM;
 use kiln_engine::store::{EventField, EventQuery, EventRow, StackRow};
 use kiln_engine::{ErrorType, EventId, Service, StackId};
 use kiln_template::Value;
@@ -23,7 +24,7 @@ const FILTERS: [(&str, EventField); 4] = [
 ];
 
 pub(crate) async fn index(request: Request) -> Result<Response, Fault> {
-    if request.accept.starts_with("text/event-stream") {
+    if request.accept.starts_with(EVENT_STREAM) {
         return super::stream::events(request).await;
     }
     let stack = request.stack().await?;

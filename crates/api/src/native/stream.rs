@@ -1,31 +1,29 @@
 //! Events as they happen: server-sent events, resumable by the id of the last one seen.
 //!
-//! The store is polled, so that a client that loses its connection loses no event, and events of other engines appear
-//! as well. A stream ends when its stack is no longer in progress.
+//! Events come from the store, so that a client that loses its connection loses no event, and events of other engines appear
+//! as well. A stream ends when its stack is no longer in progress, when its caller is no longer authenticated or allowed to
+//! read it, and when its client does not read it.
 
-use super::events::{listed, refreshed};
+use super::events::listed;
+use crate::event_streams::{OpenStream, Page, read_shared};
 use crate::fault::Fault;
 use crate::request::Request;
 use crate::response::Response;
+use crate::serve::EVENT_STREAM;
 use axum::body::Body;
-use kiln_engine::store::{EventQuery, StackRow};
-use kiln_engine::{EventId, Metrics, Service, Status};
+use kiln_engine::store::StackRow;
+use kiln_engine::{ChangeTopic, EventId, Status};
 use kiln_template::Value;
 use kiln_template::print::{self, Keys};
 use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 use uuid::Uuid;
 
-/// How often the store is polled.
-const POLL_INTERVAL: Duration = Duration::from_millis(100);
-
-/// A keep-alive is sent after this many polls without an event.
-const KEEP_ALIVE_POLLS: u32 = 150;
-
-/// How many events are sent at once.
-const MAX_EVENTS: u64 = 1000;
+/// The policy rule of event streams.
+const RULE: &str = "events:index";
 
 pub(crate) async fn events(request: Request) -> Result<Response, Fault> {
     let stack = request.stack().await?;
@@ -33,35 +31,20 @@ pub(crate) async fn events(request: Request) -> Result<Response, Fault> {
     let depth = usize::try_from(depth).unwrap_or(usize::MAX);
     let marker = request.last_event.as_deref().or(request.query.get("marker"));
     let marker = marker.and_then(|id| Uuid::parse_str(id).ok()).map(EventId);
-    let counted = CountedStream::new(request.service().config().metrics.clone());
-    let (send, receive) = mpsc::channel(16);
+    let open = OpenStream::open(&request.app, &request.caller.project_id)?;
+    // Little is sent ahead: what a client does not read is kept for it.
+    let (send, receive) = mpsc::channel(1);
     #[allow(clippy::disallowed_methods, reason = "it ends when the client closes the connection")]
     tokio::spawn(follow(request, stack, depth, marker, send));
-    let reader = (receive, counted);
+    let reader = (receive, open);
     let body = Body::from_stream(futures_util::stream::unfold(reader, |mut reader| async {
         let text: String = reader.0.recv().await?;
         Some((Ok::<_, std::convert::Infallible>(text), reader))
     }));
-    Ok(Response::with_body("text/event-stream", body))
+    Ok(Response::with_body(EVENT_STREAM, body))
 }
 
-/// Counts as a stream that a client is reading, until it is dropped together with the body.
-struct CountedStream(Arc<Metrics>);
-
-impl CountedStream {
-    fn new(metrics: Arc<Metrics>) -> CountedStream {
-        metrics.event_streams.inc();
-        CountedStream(metrics)
-    }
-}
-
-impl Drop for CountedStream {
-    fn drop(&mut self) {
-        self.0.event_streams.dec();
-    }
-}
-
-/// Sends events until the stack is no longer in progress, or the client has disconnected.
+/// Sends events until the stream ends.
 async fn follow(
     request: Request,
     stack: StackRow,
@@ -69,41 +52,81 @@ async fn follow(
     mut marker: Option<EventId>,
     send: mpsc::Sender<String>,
 ) {
-    let mut idle_polls = 0;
+    let (app, options) = (request.app.clone(), &request.app.options);
+    let mut watch = request.service().watch(ChangeTopic::Tree(stack.root), None);
+    let group = app.event_streams.group(&request, stack.id, depth);
+    let mut check = every(options.stream_check_interval);
+    let mut keep_alive = every(options.stream_keep_alive);
+    let deliver = async |text: String| {
+        let sent = tokio::time::timeout(options.stream_send_timeout, send.send(text)).await;
+        matches!(sent, Ok(Ok(())))
+    };
     loop {
-        // The state is read before the events: what led to it is among them.
-        let Ok((stacks, by_id)) = refreshed(&request, &stack, depth).await else { return };
-        let is_idle = stacks.first().is_none_or(|it| it.state.status != Status::InProgress);
-        let query = EventQuery { marker, limit: Some(MAX_EVENTS), ..Service::events_of(&stacks) };
-        let Ok(events) = request.service().events(&query).await else { return };
-        let mut text = String::new();
-        for event in &events {
-            let Some(of) = by_id.get(&event.stack) else { continue };
-            let mut shown = listed(&request, of, event, Some(&stack));
-            shown.insert("resource_type".into(), Value::Text(event.kind.clone()));
-            let data = print::json(&Value::Map(Arc::new(shown)), Keys::Ordered);
-            _ = write!(text, "id: {}\nevent: event\ndata: {data}\n\n", event.id);
-            marker = Some(event.id);
-        }
-        if events.is_empty() {
-            if is_idle {
-                let state = stacks.first().map(|it| it.state.to_string()).unwrap_or_default();
-                _ = send.send(format!("event: rest\ndata: \"{state}\"\n\n")).await;
+        let read = read_shared(&group, &request, (&stack, depth), watch.count(), marker);
+        // The future of a read is large: it is not kept in the future of a stream that waits.
+        let Ok(page) = Box::pin(read).await else { return };
+        if page.events.is_empty() {
+            let state = page.stacks.first().map(|it| &it.state);
+            if state.is_none_or(|it| it.status != Status::InProgress) {
+                let state = state.map(ToString::to_string).unwrap_or_default();
+                deliver(format!("event: rest\ndata: \"{state}\"\n\n")).await;
                 return;
             }
-            idle_polls += 1;
-            if idle_polls % KEEP_ALIVE_POLLS == 0 {
-                text.push_str(": still here\n\n");
+        } else {
+            marker = page.events.last().map(|event| event.id);
+            if !deliver(shown(&request, &stack, &page)).await {
+                return;
+            }
+            keep_alive.reset();
+        }
+        let has_more = !page.events.is_empty();
+        drop(page);
+        loop {
+            tokio::select! {
+                biased;
+                () = send.closed() => return,
+                _ = check.tick() => if !Box::pin(is_still_allowed(&request)).await {
+                    return;
+                },
+                _ = keep_alive.tick() => if !deliver(": still here\n\n".to_owned()).await {
+                    return;
+                },
+                () = std::future::ready(()), if has_more => break,
+                () = watch.changed() => break,
             }
         }
-        if !text.is_empty() && send.send(text).await.is_err() {
-            return;
-        }
-        if send.is_closed() {
-            return;
-        }
-        if events.is_empty() {
-            tokio::time::sleep(POLL_INTERVAL).await;
-        }
     }
+}
+
+/// The events of a page as they are sent.
+fn shown(request: &Request, stack: &StackRow, page: &Page) -> String {
+    let mut text = String::new();
+    for event in &page.events {
+        let Some(of) = page.by_id.get(&event.stack) else { continue };
+        let mut shown = listed(request, of, event, Some(stack));
+        shown.insert("resource_type".into(), Value::Text(event.kind.clone()));
+        let data = print::json(&Value::Map(Arc::new(shown)), Keys::Ordered);
+        _ = write!(text, "id: {}\nevent: event\ndata: {data}\n\n", event.id);
+    }
+    text
+}
+
+/// Ticks of an interval, the first after the first interval.
+fn every(interval: Duration) -> Interval {
+    let interval = interval.max(Duration::from_millis(1));
+    let mut ticks = interval_at(Instant::now() + interval, interval);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    ticks
+}
+
+/// Whether the same request would be authenticated and allowed now.
+async fn is_still_allowed(request: &Request) -> bool {
+    let Some(headers) = &request.stream_headers else { return true };
+    let (app, project) = (&request.app, request.part("tenant_id"));
+    let Ok(caller) = app.auth.authenticate(headers, Some(project)).await else { return false };
+    let is_admin = app.policy.get().is_admin(&caller);
+    // Reads are shared by project and rights: they must be those that the stream was opened with.
+    let is_same = caller.project_id == request.caller.project_id && is_admin == request.is_admin;
+    let project = if is_admin { caller.project_id.as_str() } else { project };
+    is_same && app.allow(RULE, &caller, project).is_ok()
 }

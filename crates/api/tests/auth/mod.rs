@@ -7,6 +7,7 @@ mod revocations;
 mod secrets;
 mod service_tokens;
 mod signature;
+mod streams;
 mod tokens;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};

@@ -4,7 +4,7 @@ use crate::cli::{Server, ServerRole};
 use crate::commands::db;
 use crate::config::{ConfigFile, Flavor, ServiceLogin, Settings, Socket};
 use crate::load::plugins;
-use crate::serving::{self, HttpServer, PolicyWatch};
+use crate::serving::{self, ConnectionLimits, ConnectionTable, HttpServer, PolicyWatch};
 use crate::stdio::{CommandError, Streams, Verdict};
 use axum::Router;
 use kiln_api::auth::{
@@ -34,6 +34,9 @@ const LOGIN_REMEMBERED: Duration = Duration::from_secs(10);
 
 /// The time for which a server that stops waits for the broker to accept notifications.
 const LAST_NOTIFICATIONS: Duration = Duration::from_secs(3);
+
+/// The number of connections for metrics.
+const METRICS_CONNECTIONS: usize = 16;
 
 pub(crate) fn run(arguments: &Server, streams: &mut Streams<'_>) -> Result<Verdict, CommandError> {
     let mut settings = settings(arguments)?;
@@ -77,7 +80,8 @@ async fn serve(
     streams: &mut Streams<'_>,
 ) -> Result<Verdict, CommandError> {
     let mut stop = serving::StopSignals::new()?;
-    serving::take_many_connections();
+    let limits = settings.connections.limits(serving::raise_file_limit());
+    let table = ConnectionTable::new(limits);
     let store = SqlStore::open(&settings.database, &settings.keys).await;
     let store = Arc::new(store.map_err(|error| CommandError::Usage(error.to_string()))?);
     let mut config = settings.engine.clone();
@@ -109,16 +113,17 @@ async fn serve(
     let mut listening = Vec::new();
     if settings.has_api {
         let native = serving::native(app.clone());
-        listening.push(listen("orchestration", &settings.native, native, streams).await?);
+        listening.push(listen("orchestration", &settings.native, native, &table, streams).await?);
     }
-    listening.extend(metrics(&settings, app.clone(), streams).await?);
+    listening.extend(metrics(&settings, app.clone(), limits, streams).await?);
     if settings.has_cfn {
         let cfn = serving::cfn(app.clone(), settings.cfn.scheme());
-        listening.push(listen("CloudFormation", &settings.cfn, cfn, streams).await?);
+        listening.push(listen("CloudFormation", &settings.cfn, cfn, &table, streams).await?);
     }
     if settings.has_cloudwatch {
         let cloudwatch = serving::cloudwatch(app.clone(), settings.cloudwatch.scheme());
-        listening.push(listen("CloudWatch", &settings.cloudwatch, cloudwatch, streams).await?);
+        listening
+            .push(listen("CloudWatch", &settings.cloudwatch, cloudwatch, &table, streams).await?);
     }
     if settings.has_engine {
         writeln!(streams.out, "The engine runs. Stop it with Ctrl-C: nothing is lost.")?;
@@ -180,8 +185,10 @@ fn app(
         options: settings.api.clone(),
         metrics: Metrics::default(),
         long_polls: Default::default(),
+        event_streams: Default::default(),
         rate: settings.rate.map(kiln_api::RateLimit::new),
         replay_guard: Default::default(),
+        body_bytes: Default::default(),
     }))
 }
 
@@ -190,17 +197,14 @@ async fn listen(
     name: &str,
     api: &Socket,
     router: Router,
+    table: &Arc<ConnectionTable>,
     streams: &mut Streams<'_>,
 ) -> Result<HttpServer, CommandError> {
     let option = format!("[{}] bind_port", api.section);
     let socket = serving::bind_shared(&api.host, api.port, &option).await?;
     let address = serving::address(&socket)?;
-    let listening = match &api.tls {
-        None => serving::serve(socket, router),
-        Some((certificate, key)) => {
-            serving::serve_tls(socket, serving::tls::acceptor(certificate, key)?, router)?
-        }
-    };
+    let tls = api.tls.as_ref().map(|(certificate, key)| serving::tls::acceptor(certificate, key));
+    let listening = serving::serve(socket, tls.transpose()?, router, table);
     writeln!(streams.out, "The {name} API listens on {}://{address}.", api.scheme())?;
     Ok(listening)
 }
@@ -209,12 +213,17 @@ async fn listen(
 async fn metrics(
     settings: &Settings,
     app: Arc<App>,
+    limits: ConnectionLimits,
     streams: &mut Streams<'_>,
 ) -> Result<Option<HttpServer>, CommandError> {
     let Some((host, port)) = &settings.metrics else { return Ok(None) };
     let socket = serving::bind_shared(host, *port, "[kiln] metrics_port").await?;
     let address = serving::address(&socket)?;
-    let listening = serving::serve(socket, serving::metrics(&app));
+    // Metrics are there when the APIs have all the connections they may have.
+    let most = METRICS_CONNECTIONS;
+    let limits = ConnectionLimits { max_connections: most, max_per_address: most, ..limits };
+    let table = ConnectionTable::new(limits);
+    let listening = serving::serve(socket, None, serving::metrics(&app), &table);
     writeln!(streams.out, "Metrics are at http://{address}/metrics.")?;
     Ok(Some(listening))
 }

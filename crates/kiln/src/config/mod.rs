@@ -17,6 +17,7 @@ use crate::stdio::CommandError;
 use kiln_api::policy;
 use kiln_engine::Rules;
 use option::OptionKey;
+use options::api::ConnectionSettings;
 use policy_files::{POLICY_DIRS, PolicyFileError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -112,6 +113,8 @@ pub(crate) struct Settings {
     /// Directories with files that define resource types.
     pub(crate) plugin_dirs: Vec<PathBuf>,
     pub(crate) api: kiln_api::Options,
+    /// The limits of connections.
+    pub(crate) connections: ConnectionSettings,
     pub(crate) lease: Duration,
     /// The maximum number of simultaneous calls to one service of the cloud.
     pub(crate) calls_per_service: usize,
@@ -193,6 +196,7 @@ impl Settings {
             lease: engine.lease,
             calls_per_service: cloud.calls(),
             rate: api.rate(),
+            connections: api.connections(),
             log: options.logging.settings(),
             warnings,
         })

@@ -4,7 +4,8 @@
 //! asks their clients to reconnect, and only then exits. Another process that listens on the same port
 //! serves them then.
 
-use super::tls;
+use super::accept::Acceptor;
+use super::connections::ConnectionTable;
 use crate::stdio::CommandError;
 use axum::Router;
 use axum::body::Body;
@@ -13,14 +14,14 @@ use axum::http::header::{CONNECTION, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
-use axum::serve::{Listener, ListenerExt};
 use futures_util::StreamExt;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket, lookup_host};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 
@@ -88,7 +89,8 @@ fn cannot_listen(host: &str, port: u16, error: &io::Error) -> CommandError {
 
 /// The address of a socket.
 pub(crate) fn address(listener: &TcpListener) -> Result<SocketAddr, CommandError> {
-    listener.local_addr().map_err(no_address)
+    let failed = |error| CommandError::usage(format!("cannot determine the address: {error}"));
+    listener.local_addr().map_err(failed)
 }
 
 /// The URL of a socket.
@@ -97,17 +99,14 @@ pub(crate) fn url(listener: &TcpListener) -> Result<String, CommandError> {
     Ok(format!("http://{}", address(listener)?))
 }
 
-fn no_address(error: io::Error) -> CommandError {
-    CommandError::usage(format!("cannot determine the address: {error}"))
-}
-
 /// A running HTTP server.
 pub(crate) struct HttpServer {
     /// Whether the server is stopping.
     leaving: watch::Sender<bool>,
     /// A second handle of the socket, to reject new connections.
     door: Option<OwnedFd>,
-    stop: oneshot::Sender<()>,
+    /// Whether connections are closed; each has a receiver.
+    stop: watch::Sender<bool>,
     task: JoinHandle<()>,
 }
 
@@ -116,8 +115,12 @@ impl HttpServer {
     pub(crate) async fn stop(mut self) {
         self.door = None;
         self.leaving.send_replace(true);
-        _ = self.stop.send(());
-        _ = tokio::time::timeout(GRACE, self.task).await;
+        self.stop.send_replace(true);
+        let stopped = async {
+            _ = self.task.await;
+            self.stop.closed().await;
+        };
+        _ = tokio::time::timeout(GRACE, stopped).await;
     }
 
     /// Rejects new connections, and closes open ones after their next response.
@@ -172,45 +175,23 @@ fn turn_away(_door: &OwnedFd) -> io::Result<()> {
     Err(ErrorKind::Unsupported.into())
 }
 
-/// Serves a router on a socket.
-pub(crate) fn serve(listener: TcpListener, router: Router) -> HttpServer {
-    let door = listener.as_fd().try_clone_to_owned().ok();
-    let listener = listener.tap_io(|stream| {
-        // Responses are small and latency matters.
-        _ = stream.set_nodelay(true);
-    });
-    serve_on(listener, door, router)
-}
-
-/// Serves a router on a socket, encrypted.
-pub(crate) fn serve_tls(
+/// Serves a router on a socket, encrypted if there is a certificate. Its connections are entered in the table.
+pub(crate) fn serve(
     listener: TcpListener,
-    acceptor: TlsAcceptor,
+    tls: Option<TlsAcceptor>,
     router: Router,
-) -> Result<HttpServer, CommandError> {
+    table: &Arc<ConnectionTable>,
+) -> HttpServer {
     let door = listener.as_fd().try_clone_to_owned().ok();
-    let listener = tls::Tls::listen(listener, acceptor).map_err(no_address)?;
-    Ok(serve_on(listener, door, router))
-}
-
-fn serve_on<L>(listener: L, door: Option<OwnedFd>, router: Router) -> HttpServer
-where
-    L: Listener,
-    L::Addr: std::fmt::Debug,
-{
     let (leaving, is_leaving) = watch::channel(false);
     let still_here = is_leaving.clone();
     let part = move |response: Response| std::future::ready(parting(response, &is_leaving));
     let router = router.layer(axum::middleware::map_response(part));
     let wait = move |request: Request, next: Next| waited_for(request, next, still_here.clone());
     let router = router.layer(axum::middleware::from_fn(wait));
-    let (stop, stopped) = oneshot::channel::<()>();
-    let task = super::spawn(async move {
-        let serving = axum::serve(listener, router).with_graceful_shutdown(async {
-            _ = stopped.await;
-        });
-        _ = serving.await;
-    });
+    let (stop, is_stopping) = watch::channel(false);
+    let acceptor = Acceptor { listener, tls, router, table: table.clone() };
+    let task = super::spawn(acceptor.run(is_stopping));
     HttpServer { leaving, door, stop, task }
 }
 

@@ -1,6 +1,9 @@
 //! Serving HTTP: sockets, TLS, logs, and shutdown.
 
+mod accept;
+mod activity;
 mod backend;
+mod connections;
 mod listening;
 pub(crate) mod log;
 #[cfg(feature = "otlp")]
@@ -9,7 +12,8 @@ mod policy_watch;
 pub(crate) mod tls;
 
 pub(crate) use backend::HttpBackend;
-pub(crate) use listening::{HttpServer, address, bind_shared, leave, serve, serve_tls};
+pub(crate) use connections::{ConnectionLimits, ConnectionTable, max_connections, max_per_address};
+pub(crate) use listening::{HttpServer, address, bind_shared, leave, serve};
 #[cfg(feature = "dev")]
 pub(crate) use listening::{bind, url};
 pub(crate) use policy_watch::PolicyWatch;
@@ -33,14 +37,17 @@ pub(crate) fn host_name() -> Arc<str> {
     if name.is_empty() { "localhost".into() } else { name.into() }
 }
 
-/// Raises the limit of open files to the maximum: every guest that polls for changes has a connection.
-pub(crate) fn take_many_connections() {
+/// Raises the limit of open files to the maximum: every guest that polls for changes has a connection. The result is how
+/// many files the process may open.
+pub(crate) fn raise_file_limit() -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     let most = Rlimit { current: limit.maximum, ..limit };
     if let Err(error) = setrlimit(Resource::Nofile, most) {
         tracing::warn!(%error, "cannot raise the limit of open files");
     }
+    let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    usize::try_from(files).unwrap_or(usize::MAX)
 }
 
 /// Starts a task of the process: one that runs until the process ends, or that its caller waits for.

@@ -10,7 +10,7 @@ mod progress;
 use crate::cli::Dev;
 use crate::commands::db;
 use crate::load::plugins;
-use crate::serving::{self, HttpServer};
+use crate::serving::{self, ConnectionLimits, ConnectionTable, HttpServer};
 use crate::stdio::{CommandError, Streams, Verdict};
 use kiln_api::auth::{self, AuthScope, EntityRef, Login};
 use kiln_api::{App, Metrics, Options};
@@ -74,8 +74,8 @@ async fn serve(arguments: &Dev, streams: &mut Streams<'_>) -> Result<Verdict, Co
     let first = arguments.template.as_ref().map(|_| first::load(arguments)).transpose()?;
     let types = plugins::types(&arguments.plugin_dirs, streams)?;
     let mut stop = serving::StopSignals::new()?;
-    serving::take_many_connections();
-    let running = start(arguments, types).await?;
+    let files = serving::raise_file_limit();
+    let running = start(arguments, types, files).await?;
     let clouds = clouds::write(arguments, &running.identity_url)?;
     welcome(&running, &clouds, streams)?;
     let mut verdict = Verdict::Good;
@@ -104,7 +104,11 @@ async fn serve(arguments: &Dev, streams: &mut Streams<'_>) -> Result<Verdict, Co
     Ok(verdict)
 }
 
-async fn start(arguments: &Dev, types: &'static Registry) -> Result<DevServer, CommandError> {
+async fn start(
+    arguments: &Dev,
+    types: &'static Registry,
+    files: usize,
+) -> Result<DevServer, CommandError> {
     let port = |port: u16| if arguments.free_ports { 0 } else { port };
     let identity_socket =
         serving::bind(&arguments.listen, port(arguments.identity_port), "--identity-port").await?;
@@ -216,19 +220,25 @@ async fn start(arguments: &Dev, types: &'static Registry) -> Result<DevServer, C
         options: Options { stack_domain, ..Options::default() },
         metrics: Metrics::default(),
         long_polls: Default::default(),
+        event_streams: Default::default(),
         rate: None,
         replay_guard: Default::default(),
+        body_bytes: Default::default(),
     });
     loopback.connect(&app);
     serving::exchange(&app).await?;
+    // The services of the cloud are called by the process itself, which opens a file at either end of a connection.
+    let limits = ConnectionLimits::with_files(files / 2);
+    let table = ConnectionTable::new(limits);
+    let cloud_table = ConnectionTable::new(limits);
     let mut listening = vec![
-        serving::serve(identity_socket, identity::router(identity.clone())),
-        serving::serve(api_socket, serving::native(app.clone())),
-        serving::serve(cfn_socket, serving::cfn(app.clone(), "http")),
-        serving::serve(watch_socket, serving::cloudwatch(app, "http")),
+        serving::serve(identity_socket, None, identity::router(identity.clone()), &cloud_table),
+        serving::serve(api_socket, None, serving::native(app.clone()), &table),
+        serving::serve(cfn_socket, None, serving::cfn(app.clone(), "http"), &table),
+        serving::serve(watch_socket, None, serving::cloudwatch(app, "http"), &table),
     ];
     if let (Some(socket), Some(cloud)) = (cloud_socket, &cloud) {
-        listening.push(serving::serve(socket, cloud.router()));
+        listening.push(serving::serve(socket, None, cloud.router(), &cloud_table));
     }
     Ok(DevServer {
         service,

@@ -4,6 +4,7 @@ use crate::config::Socket;
 use crate::config::file::ConfigFile;
 use crate::config::option::{OptionKey, OptionRow, Setting};
 use crate::config::policy_files::PolicyFiles;
+use crate::serving::{ConnectionLimits, max_connections, max_per_address};
 use crate::stdio::CommandError;
 use kiln_api::cfn::Prices;
 use kiln_api::policy;
@@ -32,6 +33,9 @@ pub(in crate::config) struct ApiOptions {
     pub(in crate::config) cfn: SocketOptions,
     pub(in crate::config) cloudwatch: SocketOptions,
     max_body_bytes: u64,
+    max_bodies_bytes: u64,
+    max_streams: u64,
+    max_streams_per_project: u64,
     fetch_timeout: Duration,
     fetch_allowed: Vec<String>,
     revision: String,
@@ -42,6 +46,11 @@ pub(in crate::config) struct ApiOptions {
     health_backends: Vec<String>,
     health_file: Option<PathBuf>,
     rate: Option<u64>,
+    header_timeout: Duration,
+    idle_timeout: Duration,
+    write_timeout: Duration,
+    max_connections: u64,
+    max_per_address: Option<u64>,
     policy_default_rule: String,
     policy_dirs: Vec<String>,
     policy_file: Option<PathBuf>,
@@ -165,6 +174,68 @@ pub(super) const ROWS: &[OptionRow] = &[
     ),
     OptionRow::new(
         "kiln",
+        "header_timeout",
+        "How long a client may take to send the head of a request, in seconds.",
+        Setting::Seconds(30, |it| &mut it.api.header_timeout),
+    ),
+    OptionRow::new(
+        "kiln",
+        "idle_timeout",
+        "How long a connection may be idle between two requests, in seconds.",
+        Setting::Seconds(75, |it| &mut it.api.idle_timeout),
+    ),
+    OptionRow::new(
+        "kiln",
+        "max_bodies_size",
+        "The maximum size of all requests whose bodies are held at the same time, in bytes; further ones are told to come back.",
+        Setting::Number {
+            default: 134_217_728,
+            min: 1,
+            max: u64::MAX,
+            field: |it| &mut it.api.max_bodies_bytes,
+        },
+    ),
+    OptionRow::new(
+        "kiln",
+        "max_connections",
+        "The maximum number of open connections of all APIs; 0 for as many as the limit of open files allows, with a reserve.",
+        Setting::Number {
+            default: 0,
+            min: 0,
+            max: u64::MAX,
+            field: |it| &mut it.api.max_connections,
+        },
+    ),
+    OptionRow::new(
+        "kiln",
+        "max_connections_per_address",
+        "The maximum number of open connections of one address, which may be a proxy; 0 for no limit, -1 for three quarters of max_connections.",
+        Setting::Limit(None, |it| &mut it.api.max_per_address),
+    ),
+    OptionRow::new(
+        "kiln",
+        "max_event_streams",
+        "The maximum number of open event streams; 0 for no limit.",
+        Setting::Number {
+            default: 2000,
+            min: 0,
+            max: u64::MAX,
+            field: |it| &mut it.api.max_streams,
+        },
+    ),
+    OptionRow::new(
+        "kiln",
+        "max_event_streams_per_project",
+        "The maximum number of open event streams of a project; 0 for no limit.",
+        Setting::Number {
+            default: 32,
+            min: 0,
+            max: u64::MAX,
+            field: |it| &mut it.api.max_streams_per_project,
+        },
+    ),
+    OptionRow::new(
+        "kiln",
         "old_signatures",
         "Whether requests to the AWS-style APIs that change something may be signed with version 0 or 1, or with \
          version 2 without a time, for old images.",
@@ -181,6 +252,12 @@ pub(super) const ROWS: &[OptionRow] = &[
         "rate",
         "The maximum number of requests per second of a project; 0 for no limit.",
         Setting::Limit(Some(0), |it| &mut it.api.rate),
+    ),
+    OptionRow::new(
+        "kiln",
+        "write_timeout",
+        "How long a client may receive nothing of a response, in seconds.",
+        Setting::Seconds(60, |it| &mut it.api.write_timeout),
     ),
     OptionRow::new(
         "oslo_middleware",
@@ -228,6 +305,43 @@ pub(super) const ROWS: &[OptionRow] = &[
     ),
 ];
 
+/// The operator's limits of connections.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConnectionSettings {
+    header_timeout: Duration,
+    idle_timeout: Duration,
+    write_timeout: Duration,
+    /// How many connections there may be; as many as files allow if zero.
+    max_connections: usize,
+    /// How many of them one address may have; no limit if zero.
+    max_per_address: Option<usize>,
+}
+
+impl ConnectionSettings {
+    /// The limits of a process that may open this many files.
+    pub(crate) fn limits(&self, files: usize) -> ConnectionLimits {
+        let max_connections = match self.max_connections {
+            0 => max_connections(files),
+            count => count,
+        };
+        ConnectionLimits {
+            header_timeout: self.header_timeout,
+            idle_timeout: self.idle_timeout,
+            write_timeout: self.write_timeout,
+            max_connections,
+            max_per_address: match self.max_per_address {
+                None => max_per_address(max_connections),
+                Some(0) => usize::MAX,
+                Some(count) => count,
+            },
+        }
+    }
+}
+
+fn count(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
 impl SocketOptions {
     /// Whether the file names a port.
     pub(in crate::config) fn has_port(&self) -> bool {
@@ -262,7 +376,11 @@ impl ApiOptions {
     ) -> Result<kiln_api::Options, CommandError> {
         let is_by_file = self.health_backends.iter().any(|backend| backend == BY_FILE);
         Ok(kiln_api::Options {
-            max_body_bytes: usize::try_from(self.max_body_bytes).unwrap_or(usize::MAX),
+            max_body_bytes: count(self.max_body_bytes),
+            max_bodies_bytes: count(self.max_bodies_bytes),
+            max_streams: count(self.max_streams),
+            max_streams_per_project: count(self.max_streams_per_project),
+            stream_send_timeout: self.write_timeout,
             revision: self.revision.clone(),
             fetch_timeout: self.fetch_timeout,
             fetch_allowed: self.fetch_allowed.clone(),
@@ -280,6 +398,17 @@ impl ApiOptions {
     pub(in crate::config) fn rate(&self) -> Option<u32> {
         let rate = self.rate.filter(|rate| *rate > 0)?;
         Some(u32::try_from(rate).unwrap_or(u32::MAX))
+    }
+
+    /// The limits of connections.
+    pub(in crate::config) fn connections(&self) -> ConnectionSettings {
+        ConnectionSettings {
+            header_timeout: self.header_timeout,
+            idle_timeout: self.idle_timeout,
+            write_timeout: self.write_timeout,
+            max_connections: count(self.max_connections),
+            max_per_address: self.max_per_address.map(count),
+        }
     }
 
     /// How rules are applied.

@@ -1,0 +1,110 @@
+//! A store that counts how often it is read.
+
+use async_trait::async_trait;
+use kiln_engine::alarms::*;
+use kiln_engine::store::*;
+use kiln_engine::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use uuid::Uuid;
+
+/// The reads of an event stream.
+const STREAM_READS: [&str; 5] = ["event", "events", "stack", "stack_by_name", "stacks"];
+
+/// A store in memory that counts the reads that event streams make, and those that look for changes.
+#[derive(Default)]
+pub(crate) struct CountingStore {
+    store: MemoryStore,
+    stream_reads: AtomicU64,
+    polls: AtomicU64,
+}
+
+impl CountingStore {
+    /// The number of reads of stacks and events so far.
+    pub(crate) fn stream_reads(&self) -> u64 {
+        self.stream_reads.load(Ordering::SeqCst)
+    }
+
+    /// How often the store was polled for changes.
+    pub(crate) fn polls(&self) -> u64 {
+        self.polls.load(Ordering::SeqCst)
+    }
+
+    fn count(&self, name: &str) {
+        if STREAM_READS.contains(&name) {
+            self.stream_reads.fetch_add(1, Ordering::SeqCst);
+        }
+        if name == "last_events" {
+            self.polls.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+}
+
+/// Implements a part of the store by the store in memory.
+macro_rules! forward {
+    ($trait:ident { $($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)* }) => {
+        #[async_trait]
+        impl $trait for CountingStore {
+            $(async fn $name(&self, $($argument: $type),*) -> $result {
+                self.count(stringify!($name));
+                $trait::$name(&self.store, $($argument),*).await
+            })*
+        }
+    };
+}
+
+forward!(Objects {
+    put_object(object: ObjectRow) -> Result<(), StoreError>;
+    add_object(object: ObjectRow) -> Result<bool, StoreError>;
+    drop_object(kind: ObjectKind, id: Uuid) -> Result<bool, StoreError>;
+    drop_objects(kind: ObjectKind, before: Time, limit: u64) -> Result<u64, StoreError>;
+    object(kind: ObjectKind, id: Uuid) -> Result<Option<ObjectRow>, StoreError>;
+    objects(query: &ObjectQuery) -> Result<Vec<ObjectRow>, StoreError>;
+    deployed_on(servers: &[Arc<str>]) -> Result<Vec<(Arc<str>, Uuid, Option<Uuid>)>, StoreError>;
+    count_objects(query: &ObjectQuery) -> Result<u64, StoreError>;
+});
+
+forward!(Alarms {
+    write_alarms(changes: &[AlarmChange]) -> Result<Vec<bool>, StoreError>;
+    alarm(id: Uuid) -> Result<Option<AlarmRow>, StoreError>;
+    alarms(query: &AlarmQuery) -> Result<Vec<AlarmRow>, StoreError>;
+    count_alarms(project: &str) -> Result<u64, StoreError>;
+    due_alarms(now: Time, limit: u64) -> Result<Vec<AlarmRow>, StoreError>;
+    reset_alarms(now: Time) -> Result<(), StoreError>;
+    alarm_history(query: &HistoryQuery) -> Result<Vec<AlarmEvent>, StoreError>;
+    add_alarm_events(events: &[AlarmEvent]) -> Result<(), StoreError>;
+    add_samples(series: &[SeriesRow], buckets: &[Bucket]) -> Result<(), StoreError>;
+    series(query: &SeriesQuery) -> Result<Vec<SeriesRow>, StoreError>;
+    samples(series: &[Uuid], from: Time, until: Time) -> Result<Vec<Bucket>, StoreError>;
+    prune_metrics(samples: Time, history: Time, limit: u64) -> Result<u64, StoreError>;
+});
+
+forward!(Store {
+    create_tree(tree: NewTree) -> Result<(), CreateError>;
+    claim(engine: EngineId, now: Time, until: Time, limit: usize) -> Result<Vec<Lease>, StoreError>;
+    claim_tree(engine: EngineId, root: StackId, now: Time, until: Time) -> Result<Option<Lease>, StoreError>;
+    renew(engine: EngineId, until: Time) -> Result<Vec<Lease>, StoreError>;
+    release(lease: Lease) -> Result<(), StoreError>;
+    commit(batches: &[Batch]) -> Result<Vec<bool>, StoreError>;
+    submit(command: CommandRow) -> Result<(), StoreError>;
+    load_tree(root: StackId) -> Result<Option<TreeRows>, StoreError>;
+    load_stacks(root: StackId) -> Result<Option<TreeRows>, StoreError>;
+    resources_named(root: StackId, names: &[Arc<str>]) -> Result<(Vec<ResourceRow>, u64), StoreError>;
+    lean_resources(root: StackId) -> Result<(Vec<ResourceRow>, u64), StoreError>;
+    last_events(roots: &[StackId]) -> Result<Vec<(StackId, u64)>, StoreError>;
+    commands(root: StackId) -> Result<Vec<CommandRow>, StoreError>;
+    commands_for(engine: EngineId) -> Result<Vec<CommandRow>, StoreError>;
+    recipe(id: RecipeId) -> Result<Option<RecipeRow>, StoreError>;
+    content(hash: Hash) -> Result<Option<Arc<[u8]>>, StoreError>;
+    stack(id: StackId) -> Result<Option<StackRow>, StoreError>;
+    stack_by_name(project: &str, name: &str) -> Result<Option<StackRow>, StoreError>;
+    stacks(query: &StackQuery) -> Result<Vec<StackRow>, StoreError>;
+    count_stacks(query: &StackQuery) -> Result<u64, StoreError>;
+    resources(stack: StackId) -> Result<Vec<ResourceRow>, StoreError>;
+    snapshots(stack: StackId) -> Result<Vec<SnapshotRow>, StoreError>;
+    snapshot(id: SnapshotId) -> Result<Option<SnapshotRow>, StoreError>;
+    events(query: &EventQuery) -> Result<Vec<EventRow>, StoreError>;
+    event(id: EventId) -> Result<Option<EventRow>, StoreError>;
+    prune_events(keep: u64, limit: u64) -> Result<u64, StoreError>;
+    purge(deleted_before: Time, project: Option<&str>, limit: u64) -> Result<u64, StoreError>;
+});
