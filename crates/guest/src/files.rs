@@ -2,6 +2,7 @@
 
 use crate::error::{GuestError, Result};
 use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -62,9 +63,10 @@ pub(crate) fn write_owned(
     owner: Option<(Option<u32>, Option<u32>)>,
 ) -> Result<()> {
     let beside = beside(path)?;
+    // A link that another user of the machine has placed there is not followed: the file must be new.
+    let created = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside);
+    let mut file = created.map_err(|error| GuestError::at(&beside, error))?;
     let written = (|| {
-        let mut file =
-            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
         file.write_all(content)?;
         if let Some((user, group)) = owner {
             std::os::unix::fs::fchown(&file, user, group)?;
@@ -80,11 +82,13 @@ pub(crate) fn write_owned(
     })
 }
 
+/// The path of a temporary file in the directory of a file. Nobody can guess its name, so nobody can occupy it.
 fn beside(path: &Path) -> Result<PathBuf> {
     let name = path.file_name().ok_or_else(|| GuestError::at(path, "the path has no file name"))?;
+    let random = RandomState::new().build_hasher().finish();
     let mut hidden = std::ffi::OsString::from(".");
     hidden.push(name);
-    hidden.push(format!(".{}.new", std::process::id()));
+    hidden.push(format!(".{}.{random:016x}.new", std::process::id()));
     Ok(path.with_file_name(hidden))
 }
 
@@ -181,5 +185,18 @@ pub(crate) mod tests {
         assert_eq!(text(&path).as_deref(), Some("two"));
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(names(&folder.0), ["x"]);
+    }
+
+    #[test]
+    fn a_link_that_others_placed_beside_a_file_is_not_followed() {
+        let folder = Folder::new();
+        let (path, victim) = (folder.0.join("x"), folder.0.join("victim"));
+        fs::write(&victim, "untouched").unwrap();
+        let guessed = folder.0.join(format!(".x.{}.new", std::process::id()));
+        std::os::unix::fs::symlink(&victim, &guessed).unwrap();
+        write(&path, b"new", 0o600).unwrap();
+        assert_eq!(text(&victim).as_deref(), Some("untouched"));
+        assert_eq!(text(&path).as_deref(), Some("new"));
+        assert_ne!(beside(&path).unwrap(), beside(&path).unwrap());
     }
 }
