@@ -24,7 +24,7 @@ const MAX_PAGES: usize = 4;
 #[derive(Default)]
 pub struct EventStreams {
     open: Lock<OpenCount>,
-    groups: Lock<BTreeMap<Key, Weak<Group>>>,
+    groups: Lock<BTreeMap<Key, Weak<SharedReads>>>,
 }
 
 #[derive(Default)]
@@ -85,10 +85,10 @@ struct Key {
 }
 
 /// Streams that see the same share their last reads, of which each continues another.
-pub(crate) type Group = Mutex<VecDeque<Arc<Page>>>;
+pub(crate) type SharedReads = Mutex<VecDeque<Arc<EventPage>>>;
 
 /// The result of a read: the stacks that a stream follows, and their events after a marker.
-pub(crate) struct Page {
+pub(crate) struct EventPage {
     /// The number of changes before the read.
     changes: u64,
     marker: Option<EventId>,
@@ -100,7 +100,12 @@ pub(crate) struct Page {
 
 impl EventStreams {
     /// The streams that see the same as one of this request.
-    pub(crate) fn group(&self, request: &Request, stack: StackId, depth: usize) -> Arc<Group> {
+    pub(crate) fn group(
+        &self,
+        request: &Request,
+        stack: StackId,
+        depth: usize,
+    ) -> Arc<SharedReads> {
         let is_guest = request.app.options.is_guest(&request.caller);
         let key = Key {
             stack,
@@ -117,7 +122,7 @@ impl EventStreams {
         if groups.len().is_power_of_two() {
             groups.retain(|_, group| group.strong_count() > 0);
         }
-        let group = Arc::new(Group::default());
+        let group = Arc::new(SharedReads::default());
         groups.insert(key, Arc::downgrade(&group));
         group
     }
@@ -125,14 +130,14 @@ impl EventStreams {
 
 /// The events after a marker, as of at least this many changes, by the read of any stream of the group.
 pub(crate) async fn read_shared(
-    group: &Group,
+    group: &SharedReads,
     request: &Request,
     (stack, depth): (&StackRow, usize),
     changes: u64,
     marker: Option<EventId>,
-) -> Result<Arc<Page>, Fault> {
+) -> Result<Arc<EventPage>, Fault> {
     let mut pages = group.lock().await;
-    let is_known = |page: &&Arc<Page>| page.changes >= changes && page.marker == marker;
+    let is_known = |page: &&Arc<EventPage>| page.changes >= changes && page.marker == marker;
     if let Some(page) = pages.iter().find(is_known) {
         return Ok(page.clone());
     }
@@ -140,7 +145,7 @@ pub(crate) async fn read_shared(
     let (stacks, by_id) = refreshed(request, stack, depth).await?;
     let query = EventQuery { marker, limit: Some(MAX_EVENTS), ..Service::events_of(&stacks) };
     let events = request.service().events(&query).await?;
-    let page = Arc::new(Page { changes, marker, stacks, by_id, events });
+    let page = Arc::new(EventPage { changes, marker, stacks, by_id, events });
     pages.retain(|page| page.changes >= changes && page.marker != marker);
     pages.truncate(MAX_PAGES - 1);
     pages.push_front(page.clone());

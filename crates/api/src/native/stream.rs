@@ -5,7 +5,7 @@
 //! read it, and when its client does not read it.
 
 use super::events::listed;
-use crate::event_streams::{OpenStream, Page, read_shared};
+use crate::event_streams::{EventPage, OpenStream, read_shared};
 use crate::fault::Fault;
 use crate::request::Request;
 use crate::response::Response;
@@ -99,7 +99,7 @@ async fn follow(
 }
 
 /// The events of a page as they are sent.
-fn shown(request: &Request, stack: &StackRow, page: &Page) -> String {
+fn shown(request: &Request, stack: &StackRow, page: &EventPage) -> String {
     let mut text = String::new();
     for event in &page.events {
         let Some(of) = page.by_id.get(&event.stack) else { continue };
