@@ -353,6 +353,7 @@ pub fn random_story(world: &mut World) -> Vec<Wanted> {
     let mut plan = Plan::random(&mut rng, &swarm);
     let mut wanted = vec![Wanted::Plan(plan.clone())];
     let timeout = swarm.timeout;
+    world.has_timeout = timeout.is_some();
     let is_rolled_back = Some(rng.happens(500));
     let settings = Settings { is_rolled_back, timeout, ..Settings::default() };
     let first = wish(&mut rng, &plan);

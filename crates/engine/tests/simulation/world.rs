@@ -87,6 +87,8 @@ pub struct World {
     pub faults: Faults,
     /// How often a row is stored in the form of the version before, in a thousand.
     pub old_records: u64,
+    /// Whether actions have less time than an hour.
+    pub has_timeout: bool,
     /// Die at the boundary of this number.
     pub crash_at: Option<u64>,
     /// Finds what must not be, whenever something was written down or done.
@@ -172,6 +174,7 @@ impl World {
             cloud: Cloud::default(),
             faults: Faults::default(),
             old_records: 0,
+            has_timeout: false,
             crash_at: None,
             observer: None,
             boundaries: 0,
