@@ -6,6 +6,7 @@ use kiln_engine::store::*;
 use kiln_engine::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use tokio::sync::watch;
 use uuid::Uuid;
 
 /// The reads of an event stream.
@@ -16,7 +17,7 @@ const STREAM_READS: [&str; 5] = ["event", "events", "stack", "stack_by_name", "s
 pub(crate) struct CountingStore {
     store: MemoryStore,
     stream_reads: AtomicU64,
-    polls: AtomicU64,
+    polls: watch::Sender<u64>,
 }
 
 impl CountingStore {
@@ -27,7 +28,13 @@ impl CountingStore {
 
     /// How often the store was polled for changes.
     pub(crate) fn polls(&self) -> u64 {
-        self.polls.load(Ordering::SeqCst)
+        *self.polls.borrow()
+    }
+
+    /// Waits until the store was polled so often.
+    pub(crate) async fn wait_for_polls(&self, count: u64) {
+        let mut polls = self.polls.subscribe();
+        polls.wait_for(|polls| *polls >= count).await.expect("the store is there");
     }
 
     fn count(&self, name: &str) {
@@ -35,7 +42,7 @@ impl CountingStore {
             self.stream_reads.fetch_add(1, Ordering::SeqCst);
         }
         if name == "last_events" {
-            self.polls.fetch_add(1, Ordering::SeqCst);
+            self.polls.send_modify(|polls| *polls += 1);
         }
     }
 }

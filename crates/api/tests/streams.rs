@@ -116,9 +116,7 @@ async fn reads_of(streams: usize) -> (u64, u64) {
     }
     let polled = async |count: u64| {
         let until = store.polls() + count;
-        while store.polls() < until {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
+        store.wait_for_polls(until).await;
     };
     // The first poll of a tree counts as a change.
     polled(3).await;
@@ -156,7 +154,7 @@ async fn a_stream_that_nobody_reads_ends() {
     assert!(Arc::strong_count(&api.app) > before + 1, "the body, and the task that fills it");
     let ended = async {
         while Arc::strong_count(&api.app) > before + 1 {
-            tokio::time::sleep(Duration::from_millis(1)).await;
+            tokio::task::yield_now().await;
         }
     };
     tokio::time::timeout(LIMIT, ended).await.expect("the task ends");

@@ -251,7 +251,7 @@ fn nobody_unknown_is_waited_for() {
         assert_eq!(status(stream), "HTTP/1.1 401");
     }
     assert!(started.elapsed() < LIMIT, "{:?}", started.elapsed());
-    // Whoever sends it all the same still reads the answer.
+    // A client that sends its body all the same still reads the answer.
     let mut whole = send(&api, &format!("{head}{}", "x".repeat(1_000_000)));
     assert_eq!(status(&mut whole), "HTTP/1.1 401");
     wait_until_closed(&mut whole, "a connection with a body that nobody read");

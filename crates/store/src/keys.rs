@@ -136,8 +136,8 @@ impl Ring {
         Ok(ring)
     }
 
-    /// Writes the ring in place of the file that is there, which keeps its owner, its group and its mode: whoever
-    /// changes the keys need not be the user who reads them.
+    /// Writes the ring in place of the file that is there, which keeps its owner, its group and its mode: the
+    /// user who changes the keys need not be the user who reads them.
     pub(crate) fn replace(&self, path: &Path) -> Result<(), KeyError> {
         let failed = |source| io_error(path, source);
         // The file itself, not a link to it.

@@ -73,8 +73,8 @@ impl<'r> Signature<'r> {
         Ok(Signature { access, text: signature, version, covers_time, time })
     }
 
-    /// Checks that the signature suffices for a request that changes something: whoever sees it must not be able to
-    /// use it for another request, or for ever.
+    /// Checks that the signature suffices for a request that changes something: a third party that sees the
+    /// request must not be able to use its signature for another request, or for ever.
     pub(super) fn check_for_change(&self) -> Result<(), AwsFault> {
         let suffices = self.version != SignatureVersion::Old && self.covers_time;
         if suffices { Ok(()) } else { Err(weak()) }

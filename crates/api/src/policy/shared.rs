@@ -1,7 +1,8 @@
 //! The policy that all requests share, and that can be replaced while they are served.
 
 use super::Policy;
-use std::sync::{Arc, PoisonError, RwLock};
+use parking_lot::RwLock;
+use std::sync::Arc;
 
 /// The policy in force.
 #[derive(Debug, Default)]
@@ -13,13 +14,13 @@ impl SharedPolicy {
         SharedPolicy(RwLock::new(Arc::new(policy)))
     }
 
-    /// The policy in force at this moment. It stays the same for whoever keeps it.
+    /// The policy in force at this moment. A change of the files does not affect the policy that was returned.
     pub fn get(&self) -> Arc<Policy> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.read().clone()
     }
 
     /// Puts another policy in force, for all later checks.
     pub fn replace(&self, policy: Policy) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(policy);
+        *self.0.write() = Arc::new(policy);
     }
 }

@@ -20,7 +20,7 @@ impl Machine {
                 }
                 continue;
             };
-            // After the end of a traversal nobody waits for doubts to be resolved, and nothing would resolve them again.
+            // After the end of a traversal no node waits for these operations, and no later one would resolve the doubts.
             if op.kind == OperationKind::ResolveDoubt && !has_traversal {
                 continue;
             }

@@ -4,7 +4,7 @@ use super::*;
 use kiln_engine::alarms::{AlarmEventKind, Webhook, WebhookClient};
 use kiln_engine::{ErrorType, ObjectKind, ObjectQuery, ObjectRow, Objects};
 
-/// Somebody who takes pending_webhooks, if they like, to addresses that begin with `http://good/`.
+/// A client that accepts webhooks to addresses that begin with `http://good/`.
 #[derive(Debug, Default)]
 struct Post {
     is_refusing: std::sync::atomic::AtomicBool,

@@ -43,7 +43,7 @@ async fn what_was_changed_behind_our_back_is_mended_on_request() {
     assert_eq!(fates(&kiln, true).await, json!([["group", "net", "ours"], ["scope"], 1]));
     check_drift(&kiln, &net, &ours).await;
 
-    update(&kiln, who, STACK, &request(true)).await.expect("mended");
+    update(&kiln, who, STACK, &request(true)).await.expect("fixed");
     let shown = kiln.cloud(who, "GET", &format!("{NETWORKS}/{net}"), None).await.body;
     assert_eq!(shown["network"]["name"], "blue");
     assert_eq!(shown["network"]["admin_state_up"], true);

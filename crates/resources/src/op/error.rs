@@ -119,7 +119,7 @@ fn verdict(status: u16, said: &str) -> (FailureClass, &'static str) {
         400 => (BadRequest, "change what the template asks for, and update the stack"),
         401 => (Unauthorized, "update the stack, so that it gets the rights of its user anew"),
         403 if is_quota(said) => (Forbidden, QUOTA),
-        403 => (Forbidden, "ask for the role that this needs, or have somebody with it do it"),
+        403 => (Forbidden, "ask for the role that this needs, or ask a user who has it"),
         404 => (NotFound, "look for what is missing, name another, or update the stack"),
         409 if is_quota(said) => (Conflict, QUOTA),
         409 => (Conflict, "see what it clashes with, and update the stack when that is over"),

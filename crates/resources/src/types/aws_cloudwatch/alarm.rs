@@ -34,8 +34,12 @@ pub(super) fn alarm() -> ResourceType {
             prop("MetricName", Str, "Name of the metric that the alarm watches.")
                 .required()
                 .updatable(),
-            prop("Namespace", Str, "CloudWatch namespace of the metric, which has no effect here.")
-                .updatable(),
+            prop(
+                "Namespace",
+                Str,
+                "CloudWatch namespace of the metric; it is accepted and ignored.",
+            )
+            .updatable(),
             prop("OKActions", List, "URLs called when the alarm is back to normal.").updatable(),
             prop("Period", Str, "Seconds over which samples are combined into one statistic.")
                 .required()

@@ -27,7 +27,7 @@ pub(crate) fn any_alarm(kind: ResourceType) -> ResourceType {
         prop("Threshold", Str, "Number that the statistic is compared with.")
             .required()
             .updatable(),
-        prop("Units", Str, "Unit of the metric, which has no effect here.")
+        prop("Units", Str, "Unit of the metric; it is accepted and ignored.")
             .updatable()
             .one_of(UNITS),
     ])

@@ -76,36 +76,36 @@ async fn converted(op: &mut Op, rule: &Members) -> Result<Fields<String, Json>, 
 }
 
 fn rules(name: &'static str) -> Prop {
-    prop(name, List, "Rules for the traffic that is allowed in this direction.").updatable().each(
-        record([
-            prop(
-                "CidrIp",
-                Str,
-                "IPv4 range of the other side, such as `10.0.0.0/8`; any address if omitted.",
-            ),
-            prop("FromPort", Str, "First port of the range, or the ICMP type; any if negative."),
-            prop(
-                "IpProtocol",
-                Str,
-                "Protocol that is allowed, such as `tcp`, `udp` or `icmp`; `-1` means any.",
-            ),
-            prop(
-                "SourceSecurityGroupId",
-                Str,
-                "ID of the security group whose members are the other side.",
-            ),
-            prop(
-                "SourceSecurityGroupName",
-                Str,
-                "Name of the security group whose members are the other side.",
-            ),
-            prop(
-                "SourceSecurityGroupOwnerId",
-                Str,
-                "Account that owns the security group of the other side, which has no effect here.",
-            )
-            .unimplemented(),
-            prop("ToPort", Str, "Last port of the range, or the ICMP code; any if negative."),
-        ]),
-    )
+    prop(name, List, "Rules for the traffic that is allowed in this direction.")
+        .updatable()
+        .each(record([
+        prop(
+            "CidrIp",
+            Str,
+            "IPv4 range of the other side, such as `10.0.0.0/8`; any address if omitted.",
+        ),
+        prop("FromPort", Str, "First port of the range, or the ICMP type; any if negative."),
+        prop(
+            "IpProtocol",
+            Str,
+            "Protocol that is allowed, such as `tcp`, `udp` or `icmp`; `-1` means any.",
+        ),
+        prop(
+            "SourceSecurityGroupId",
+            Str,
+            "ID of the security group whose members are the other side.",
+        ),
+        prop(
+            "SourceSecurityGroupName",
+            Str,
+            "Name of the security group whose members are the other side.",
+        ),
+        prop(
+            "SourceSecurityGroupOwnerId",
+            Str,
+            "Account that owns the security group of the other side; it is accepted and ignored.",
+        )
+        .unimplemented(),
+        prop("ToPort", Str, "Last port of the range, or the ICMP code; any if negative."),
+    ]))
 }

@@ -13,7 +13,7 @@ pub(super) fn user() -> ResourceType {
         .props([
             prop("Groups", List, "Names of groups that the user should join, which have no effect here."),
             prop("LoginProfile", Map, "Password login of the user, with which a password can be set.").members([prop("Password", Str, "Password of the user; a random one if omitted.")]),
-            prop("Path", Str, "Path that the user name is filed under, which has no effect here."),
+            prop("Path", Str, "Path that the user name is filed under; it is accepted and ignored."),
             prop("Policies", List, "References to access policies that say which resources the user may read; all if omitted."),
         ])
         .with(with_user)

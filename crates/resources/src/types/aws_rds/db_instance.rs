@@ -11,7 +11,7 @@ pub(super) fn db_instance() -> ResourceType {
         .about("A server with a MySQL database on it, made by a nested stack.")
         .template("etc/heat/templates/AWS_RDS_DBInstance.yaml")
         .props([
-            prop("AllocatedStorage", Str, "Size of the database storage in GB, which has no effect here.").required().updatable(),
+            prop("AllocatedStorage", Str, "Size of the database storage in GB; it is accepted and ignored.").required().updatable(),
             prop("DBInstanceClass", Str, "Size of the database server, such as `db.m1.small`, from which its flavor follows.").required().updatable(),
             prop("DBName", Str, "Name of the database that is made on the server.").required().updatable(),
             prop("DBSecurityGroups", List, "Security groups that say who may reach the database, which have no effect here.").updatable(),

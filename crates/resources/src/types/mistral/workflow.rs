@@ -189,7 +189,7 @@ fn tasks() -> Prop {
     ))
 }
 
-// In Heat a signal starts an execution. Signal handlers make no calls, so a signal has no effect here yet. The
+// In Heat a signal starts an execution. Signal handlers make no calls here, so that is missing: a signal is ignored. The
 // entry below is for the ids of such executions, which would be deleted with the workflow.
 
 /// The entry of the resource's data with the ids of executions that signals started.
