@@ -1,6 +1,6 @@
 //! The CloudFormation API: its table of actions, its faults, its forms.
 
-use crate::test_api::{Reply, TestApi};
+use crate::test_api::{Reply, TestApi, signature};
 use axum::body::Body;
 use axum::http::Request as HttpRequest;
 use kiln_api::Options;
@@ -359,7 +359,8 @@ async fn a_form_is_as_good_as_a_query() {
     let members: Vec<String> =
         (1..=1001).map(|it| format!("Parameters.member.{it}.ParameterKey=a")).collect();
     let body = format!(
-        "Signature=good&Action=CreateStack&StackName=a&TemplateBody={{}}&{}",
+        "{}&Action=CreateStack&StackName=a&TemplateBody={{}}&{}",
+        signature("demo"),
         members.join("&")
     );
     let message = "A bad or out-of-range value was supplied:Parameters has more than 1000 members";
@@ -459,26 +460,31 @@ resources:
 async fn what_was_answered_is_not_answered_again() {
     let api = TestApi::new();
     let now = kiln_engine::now();
-    let at = |minutes: i64| {
+    let signed = |key: &str, minutes: i64| {
         let time = kiln_engine::Time::from_micros(now.micros() + minutes * 60_000_000);
-        format!("Timestamp={time}")
+        format!("AWSAccessKeyId={key}&Signature=good&SignatureVersion=2&Timestamp={time}")
     };
-    let delete = format!("Action=DeleteStack&StackName=none&{}", at(0));
-    assert_eq!(fault(&api.cfn("demo", &delete).await).1, "InvalidParameterValue");
-    let again = fault(&api.cfn("demo", &delete).await);
+    let (delete, list) = ("Action=DeleteStack&StackName=none", "Action=ListStacks");
+    let once = signed("demo", 0);
+    assert_eq!(fault(&api.cfn_signed(&once, delete).await).1, "InvalidParameterValue");
+    let again = fault(&api.cfn_signed(&once, delete).await);
     let why = "Request expired or more than 15mins in the future:This signature was used already: sign the request anew.";
     assert_eq!(again, is(400, "RequestExpired", why));
-    assert_eq!(fault(&api.beside().cfn("demo", &delete).await), again, "nor by another process");
+    let beside = api.beside();
+    assert_eq!(fault(&beside.cfn_signed(&once, delete).await), again, "nor by another process");
     // It is the signature that counts, not what it is for: here it is always the same.
-    assert_eq!(api.cfn("reader", &format!("Action=ListStacks&{}", at(0))).await.status, 200);
-    assert_eq!(api.cfn("reader", &format!("Action=ListStacks&{}", at(0))).await.status, 200);
-    for minutes in [-16, 16] {
-        let old = format!("Action=ListStacks&{}", at(minutes));
-        assert_eq!(fault(&api.cfn("other", &old).await).1, "RequestExpired");
-    }
-    // Without a time it is meant for ever.
     for _ in 0..2 {
-        let refused = fault(&api.cfn("other", "Action=DeleteStack&StackName=none").await);
+        assert_eq!(api.cfn_signed(&signed("reader", 0), list).await.status, 200);
+    }
+    for minutes in [-16, 16] {
+        let old = signed("other", minutes);
+        assert_eq!(fault(&api.cfn_signed(&old, list).await).1, "RequestExpired");
+    }
+    // A signature without a time, where it is allowed, can be used for ever.
+    let lax = TestApi::new().with_old_signatures();
+    let timeless = "AWSAccessKeyId=other&Signature=good&SignatureVersion=2";
+    for _ in 0..2 {
+        let refused = fault(&lax.cfn_signed(timeless, delete).await);
         assert_eq!(refused.1, "InvalidParameterValue");
     }
 }
@@ -486,7 +492,7 @@ async fn what_was_answered_is_not_answered_again() {
 #[tokio::test]
 async fn a_project_may_ask_so_often_and_what_was_not_answered_may_come_again() {
     let api = TestApi::new().asked_so_often(1);
-    let request = format!("Action=DeleteStack&StackName=none&Timestamp={}", kiln_engine::now());
+    let (delete, once) = ("Action=DeleteStack&StackName=none", signature("demo"));
     let mut told = Vec::new();
     while told.last().is_none_or(|code| code != "Throttling") {
         told.push(fault(&api.cfn("demo", "Action=DeleteStack&StackName=none").await).1);
@@ -495,7 +501,7 @@ async fn a_project_may_ask_so_often_and_what_was_not_answered_may_come_again() {
     // The first one that gets through is answered, however many were not.
     let mut first = "Throttling".to_owned();
     while first == "Throttling" {
-        first = fault(&api.cfn("demo", &request).await).1;
+        first = fault(&api.cfn_signed(&once, delete).await).1;
     }
     assert_eq!(first, "InvalidParameterValue");
     assert_eq!(
@@ -535,13 +541,15 @@ async fn calls_in_cbor_are_the_same_actions() {
     let api = TestApi::new();
     let call = |key: &str, action: &str, body: &[u8]| {
         let path = format!("/v1/service/CloudFormation_20100515/operation/{action}");
-        let authorization =
-            format!("AWS4-HMAC-SHA256 Credential={key}/x, SignedHeaders=host, Signature=good");
+        let authorization = format!(
+            "AWS4-HMAC-SHA256 Credential={key}/x, SignedHeaders=host, Signature=good{action}"
+        );
         HttpRequest::builder()
             .method("POST")
             .uri(path)
             .header("smithy-protocol", "rpc-v2-cbor")
             .header("authorization", authorization)
+            .header("x-amz-date", kiln_engine::now().to_string())
             .body(Body::from(body.to_vec()))
             .unwrap()
     };
@@ -578,7 +586,7 @@ async fn calls_in_cbor_are_the_same_actions() {
 /// A request that changes something must be signed as a whole, with its time.
 #[tokio::test]
 async fn old_and_timeless_signatures_are_good_for_reading_alone() {
-    let lax = TestApi::new();
+    let lax = TestApi::new().with_old_signatures();
     let now = kiln_engine::now();
     let timed = format!("SignatureVersion=2&Timestamp={now}");
     let (zero, one) = (timed.replace("=2&", "=0&"), timed.replace("=2&", "=1&"));
@@ -596,7 +604,7 @@ async fn old_and_timeless_signatures_are_good_for_reading_alone() {
         ("demo", &timed, None, "InvalidParameterValue"),
         ("demo", &timed, None, "RequestExpired"),
     ];
-    let api = TestApi::new().with_new_signatures();
+    let api = TestApi::new();
     for (key, signature, header, code) in rows {
         let path = format!("/v1/?AWSAccessKeyId={key}&Signature=good&{delete}&{signature}");
         let mut request = HttpRequest::builder().uri(path);

@@ -1,6 +1,6 @@
 //! The CloudWatch API: its actions, its faults, and the alarms of stacks.
 
-use crate::test_api::{Reply, TestApi};
+use crate::test_api::{Reply, TestApi, signature};
 use axum::body::Body;
 use axum::http::Request as HttpRequest;
 use kiln_api::aws::Effect;
@@ -39,7 +39,7 @@ outputs:
 
 impl TestApi {
     async fn watch(&self, key: &str, query: &str) -> Reply {
-        let path = format!("/v1/?AWSAccessKeyId={key}&Signature=good&{query}");
+        let path = format!("/v1/?{}&{query}", signature(key));
         let request = HttpRequest::builder().uri(path).header("host", "kiln.example:8003");
         let request = request.body(Body::empty()).expect("a request");
         let response = kiln_api::cloudwatch::answer(self.app.clone(), request).await;
@@ -445,7 +445,7 @@ async fn packed_reports_are_taken_and_bombs_are_not() {
     let post = async |plain: &str| {
         let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
         packed.write_all(plain.as_bytes()).expect("packed");
-        let request = HttpRequest::post("/v1/?AWSAccessKeyId=demo&Signature=good")
+        let request = HttpRequest::post(format!("/v1/?{}", signature("demo")))
             .header("host", "kiln.example:8003")
             .header("content-type", "application/x-www-form-urlencoded; charset=utf-8")
             .header("content-encoding", "gzip")

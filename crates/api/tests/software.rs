@@ -1,6 +1,6 @@
 //! Software configurations and deployments.
 
-use crate::test_api::TestApi;
+use crate::test_api::{TestApi, signature};
 use kiln_engine::Rules;
 use serde_json::{Value as Json, json};
 
@@ -132,7 +132,7 @@ async fn a_signal_to_a_deployment_that_is_not_there_yet_is_refused_and_not_lost(
         // The same through an address that is signed.
         let id = path.rsplit('/').next().expect("an id");
         let arn = format!("arn%3Aopenstack%3Aheat%3A%3Ademo%3Astacks/later/{id}/resources/{name}");
-        let url = format!("/v1/signal/{arn}?AWSAccessKeyId=demo&Signature=good");
+        let url = format!("/v1/signal/{arn}?{}", signature("demo"));
         let request = axum::http::Request::post(url).body(axum::body::Body::from("{}"));
         let told = api.cfn_raw(request.expect("a request")).await;
         assert_eq!(told.status, 400, "{told:?}");

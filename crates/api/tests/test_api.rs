@@ -13,6 +13,7 @@ use kiln_engine::store::Store;
 use kiln_engine::{Config, Engine, EngineSettings, MemoryStore, Rules, Service};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The callers that there are: a token, and what they are.
 const CALLERS: [(&str, &str, &[&str]); 7] = [
@@ -43,11 +44,19 @@ impl Authenticator for Tokens {
     async fn authenticate_signed(&self, said: &Json) -> Result<Caller, SignatureError> {
         let said = &said["ec2Credentials"];
         let known = caller(said["access"].as_str().unwrap_or_default());
-        match said["signature"] == "good" {
+        match said["signature"].as_str().is_some_and(|it| it.starts_with("good")) {
             true => known.ok_or(SignatureError::UnknownKey),
             false => Err(SignatureError::Wrong),
         }
     }
+}
+
+/// The parameters of a signature that no other request has, of the key of a caller.
+pub(crate) fn signature(key: &str) -> String {
+    static REQUESTS: AtomicU64 = AtomicU64::new(0);
+    let number = REQUESTS.fetch_add(1, Ordering::Relaxed);
+    let now = kiln_engine::now();
+    format!("AWSAccessKeyId={key}&Signature=good{number}&SignatureVersion=2&Timestamp={now}")
 }
 
 /// The caller with a token.
@@ -125,8 +134,6 @@ impl TestApi {
         options: Options,
         starts: Vec<String>,
     ) -> TestApi {
-        // Most tests are not about signatures: theirs are the shortest that there are.
-        let options = Options { allows_old_signatures: true, ..options };
         let config = Arc::new(Config {
             global: kiln_resources::environment::shipped(),
             region: Some("here".into()),
@@ -170,9 +177,9 @@ impl TestApi {
         self.rebuilt(rate, options)
     }
 
-    /// The same with an operator's default for signatures.
-    pub(crate) fn with_new_signatures(self) -> TestApi {
-        let options = Options { allows_old_signatures: false, ..self.app.options.clone() };
+    /// The same where an operator allows old signatures.
+    pub(crate) fn with_old_signatures(self) -> TestApi {
+        let options = Options { allows_old_signatures: true, ..self.app.options.clone() };
         self.rebuilt(None, options)
     }
 
@@ -228,7 +235,12 @@ impl TestApi {
 
     /// Sends a request to the CloudFormation API, signed with the key of a caller.
     pub(crate) async fn cfn(&self, key: &str, query: &str) -> Reply {
-        let path = format!("/v1/?AWSAccessKeyId={key}&Signature=good&{query}");
+        self.cfn_signed(&signature(key), query).await
+    }
+
+    /// Sends a request to the CloudFormation API with this signature.
+    pub(crate) async fn cfn_signed(&self, signature: &str, query: &str) -> Reply {
+        let path = format!("/v1/?{signature}&{query}");
         let request = HttpRequest::builder().uri(path).header("host", "kiln.example:8000");
         self.cfn_raw(request.body(Body::empty()).expect("a request")).await
     }
