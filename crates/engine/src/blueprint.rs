@@ -1,4 +1,4 @@
-//! What a stack is made of (its recipe), and what comes of it (its blueprint).
+//! The source of a stack (its recipe), and the result of reading and binding it (its blueprint).
 //!
 //! A recipe is texts and values, and can be stored. A blueprint is a recipe read and bound: the
 //! definition of every resource and what its type means. Blueprints are made of recipes by a pure
@@ -31,7 +31,7 @@ use kiln_template::{FileId, Sources, Span, lower, nested, read};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What a stack is made of. Never changed.
+/// The source of a stack: its template and everything that belongs to it. It is never changed.
 #[derive(Clone, Debug)]
 pub struct Recipe {
     /// Its id.
@@ -65,33 +65,33 @@ pub enum Source {
     Nothing,
 }
 
-/// What comes of a recipe.
+/// A recipe, read and bound.
 #[derive(Debug)]
 pub(crate) struct Blueprint {
     /// The template bound to its parameters.
     pub(crate) definition: Definition,
-    /// What resource types mean in it.
+    /// The meaning of resource types in it.
     pub(crate) registry: Registry,
-    /// What the types of the resources are, by their places in the template.
+    /// The types of the resources, by their places in the template.
     pub(crate) types: Vec<ResolvedType>,
-    /// What the whole tree shares.
+    /// The parts that the whole tree shares.
     pub(crate) shared: Arc<SharedParts>,
 }
 
-/// What the stacks of a tree share.
+/// The parts that the stacks of a tree share.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct SharedParts {
     /// The files.
     pub(crate) files: Arc<Files>,
     /// Defaults for the parameters of any template.
     pub(crate) defaults: SuppliedValues,
-    /// What the user says about resource types.
+    /// The user's statements about resource types.
     pub(crate) registry: Statements,
     /// The types that may not be used.
     pub(crate) forbidden: Arc<BTreeSet<Arc<str>>>,
 }
 
-/// What a resource's type is.
+/// The type of a resource.
 #[derive(Clone, Debug)]
 pub(crate) enum ResolvedType {
     /// A built-in type.
@@ -105,7 +105,7 @@ pub(crate) enum ResolvedType {
 /// A template that stands for a type.
 #[derive(Debug)]
 pub(crate) struct TemplateType {
-    /// What its resources are recorded as: the type as written, marked if a built-in one has that name.
+    /// The type that its resources are recorded with: the type as written, marked if a built-in one has that name.
     pub(crate) label: Arc<str>,
     /// The name of its file.
     pub(crate) url: Arc<str>,

@@ -460,7 +460,7 @@ impl Siblings for StackScope<'_> {
 }
 
 impl Blueprint {
-    /// What the type of the resource at a place of the template is.
+    /// The type of the resource at a place of the template.
     pub(crate) fn type_at(&self, at: usize) -> &ResolvedType {
         &self.types[at]
     }

@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn missing_periods_count_as_the_rule_says() {
         use AlarmState::{Alarm, NoData, Normal};
-        // What was found before is NODATA, so that `ignore` can be explain from the others.
+        // The state before is NODATA, so that `ignore` can be told from the others.
         let cases = [
             ("0-X-X", [Normal, Normal, Normal, Normal]),
             ("----0", [Normal, Normal, Normal, Normal]),

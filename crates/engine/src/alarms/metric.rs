@@ -115,11 +115,11 @@ impl Totals {
 /// The samples of ten seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bucket {
-    /// What they belong to: a series, or the alarm that they were given to.
+    /// The series that they belong to, or the alarm that they were given to.
     pub series: Uuid,
     /// When the ten seconds begin.
     pub start: Time,
-    /// What is known of them.
+    /// Their totals.
     pub totals: Totals,
 }
 
@@ -154,7 +154,7 @@ pub struct Series {
     pub unit: Option<Arc<str>>,
     /// The alarm that it was meant for, if one was named.
     pub alarm: Option<Arc<str>>,
-    /// What it was measured of, by name.
+    /// The dimensions, by name.
     pub dimensions: BTreeMap<Arc<str>, Arc<str>>,
 }
 
@@ -182,7 +182,7 @@ impl Series {
         uuid::Builder::from_random_bytes(bytes).into_uuid()
     }
 
-    /// What of it has no column of its own.
+    /// The parts of it that have no columns of their own.
     pub fn body(&self) -> Vec<u8> {
         SeriesBody {
             unit: self.unit.clone(),

@@ -139,7 +139,7 @@ pub enum Missing {
 }
 
 impl Missing {
-    /// What is said in a word.
+    /// The treatment that a rule names.
     pub fn parse(name: &str) -> Option<Missing> {
         match name {
             "missing" => Some(Missing::Missing),
@@ -178,7 +178,7 @@ pub struct Rule {
     pub dimensions: BTreeMap<Arc<str>, Arc<str>>,
     /// Only samples in this unit.
     pub unit: Option<Arc<str>>,
-    /// What is made of the samples of a period.
+    /// The statistic that is computed from the samples of a period.
     pub statistic: Statistic,
     /// How that is compared with the threshold.
     pub(crate) comparison: Comparison,
@@ -277,7 +277,7 @@ fn several(definition: &Members, periods: u64) -> Result<EvaluationMode, String>
     Ok(EvaluationMode::Periods { periods: small(periods), needed: small(needed), missing })
 }
 
-/// What a rule says under a name, as text; nothing if it says nothing.
+/// A member of a rule as text; nothing if it is absent, null or empty.
 fn text(definition: &Members, name: &str) -> Option<Arc<str>> {
     match definition.get(name)? {
         Value::Null => None,
@@ -287,7 +287,7 @@ fn text(definition: &Members, name: &str) -> Option<Arc<str>> {
     }
 }
 
-/// What a rule is confined to, by name. Old templates wrote `{name: value}` for `{Name: …, Value: …}`.
+/// The dimensions of a rule, by name. Old templates wrote `{name: value}` for `{Name: …, Value: …}`.
 pub fn dimensions(definition: &Members) -> BTreeMap<Arc<str>, Arc<str>> {
     let mut found = BTreeMap::new();
     let plain = |value: &Value| -> Arc<str> { print::plain(value).into() };

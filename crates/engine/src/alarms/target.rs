@@ -1,10 +1,10 @@
-//! The targets of alarms: what an action of a rule does.
+//! The targets of alarms: the effects of a rule's actions.
 
 use crate::ids::StackId;
 use std::fmt;
 use std::sync::Arc;
 
-/// What an action of an alarm does.
+/// The effect of an alarm's action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AlarmTarget {
     /// It signals a resource of a stack.
