@@ -4,11 +4,11 @@
 //! the figures are those of the service.
 
 use crate::bench::milliseconds;
-use serde_json::{Value, json};
+use crate::bench_service::{Caller, Kiln, allow_many_files};
+use serde_json::json;
 use std::fmt::Write as _;
-use std::io::{self, BufRead, BufReader, Write};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::io::{self, Write};
+use std::time::Instant;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
@@ -22,10 +22,7 @@ const RESOURCES: usize = 100;
 const CONCURRENT_CONNECTS: usize = 50;
 
 pub(crate) fn run(out: &mut dyn Write) -> io::Result<()> {
-    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
-    let most = rustix::process::Rlimit { current: limit.maximum, maximum: limit.maximum };
-    rustix::process::setrlimit(rustix::process::Resource::Nofile, most)?;
-    if limit.maximum.is_some_and(|most| most < GUESTS as u64 + 1_000) {
+    if allow_many_files()?.is_some_and(|most| most < GUESTS as u64 + 1_000) {
         return writeln!(out, "\nguests: skipped, `ulimit -Hn` allows too few connections");
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -39,124 +36,7 @@ pub(crate) fn run(out: &mut dyn Write) -> io::Result<()> {
     runtime.block_on(round(out, &service))
 }
 
-/// The service process, which ends with this value.
-struct Kiln {
-    process: Child,
-    /// Host and port of the API.
-    address: String,
-    identity: String,
-}
-
-impl Drop for Kiln {
-    fn drop(&mut self) {
-        // The process may have ended by itself.
-        _ = self.process.kill();
-        _ = self.process.wait();
-    }
-}
-
-impl Kiln {
-    fn start() -> io::Result<Option<Kiln>> {
-        let program = std::env::current_exe()?.with_file_name("kiln");
-        if !program.exists() {
-            return Ok(None);
-        }
-        let mut process = Command::new(program)
-            .args(["dev", "--free-ports", "--no-cloud"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()?;
-        let printed = process.stdout.take().ok_or_else(|| io::Error::other("no output"))?;
-        let (mut address, mut identity) = (String::new(), String::new());
-        for line in BufReader::new(printed).lines().map_while(Result::ok) {
-            let mut words = line.split_whitespace();
-            match (words.next(), words.next()) {
-                (Some("orchestration"), Some(url)) => {
-                    let rest = url.trim_start_matches("http://");
-                    address = rest.split('/').next().unwrap_or_default().to_owned();
-                }
-                (Some("identity"), Some(url)) => identity = url.to_owned(),
-                _ => {}
-            }
-            if line.starts_with("Stop with") {
-                break;
-            }
-        }
-        Ok(Some(Kiln { process, address, identity }))
-    }
-
-    /// Reads a file of the process below `/proc`.
-    fn proc_file(&self, file: &str) -> io::Result<String> {
-        std::fs::read_to_string(format!("/proc/{}/{file}", self.process.id()))
-    }
-
-    /// Returns the resident memory in kilobytes.
-    fn memory(&self) -> io::Result<u64> {
-        let status = self.proc_file("status")?;
-        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap_or_default();
-        Ok(line.split_whitespace().nth(1).and_then(|it| it.parse().ok()).unwrap_or(0))
-    }
-
-    /// Returns the CPU time in hundredths of a second.
-    fn work(&self) -> io::Result<u64> {
-        let stat = self.proc_file("stat")?;
-        let behind = stat.rsplit(')').next().unwrap_or_default();
-        let fields: Vec<u64> = behind.split_whitespace().filter_map(|it| it.parse().ok()).collect();
-        // The state field is a letter and is skipped, so these are the user and system times.
-        Ok(fields.get(10).unwrap_or(&0) + fields.get(11).unwrap_or(&0))
-    }
-
-    /// Waits until the service is idle.
-    async fn wait_until_idle(&self) -> io::Result<()> {
-        loop {
-            let before = self.work()?;
-            tokio::time::sleep(Duration::from_secs(1)).await;
-            if self.work()? - before <= 10 {
-                return Ok(());
-            }
-        }
-    }
-}
-
-/// A client that changes resources.
-struct Caller<'k> {
-    kiln: &'k Kiln,
-    client: reqwest::Client,
-    token: String,
-    project: String,
-}
-
 impl Caller<'_> {
-    async fn log_in(kiln: &Kiln) -> Result<Caller<'_>, reqwest::Error> {
-        let client = kiln_cloud::client_builder().build()?;
-        let domain = json!({ "id": "default" });
-        let body = json!({ "auth": {
-            "identity": { "methods": ["password"], "password": {
-                "user": { "name": "demo", "password": "demo", "domain": domain },
-            } },
-            "scope": { "project": { "name": "demo", "domain": domain } },
-        } });
-        let url = format!("{}/auth/tokens", kiln.identity);
-        let reply = client.post(url).json(&body).send().await?;
-        let token = reply.headers().get("x-subject-token").and_then(|it| it.to_str().ok());
-        let token = token.unwrap_or_default().to_owned();
-        let shown: Value = reply.json().await?;
-        let project = shown["token"]["project"]["id"].as_str().unwrap_or_default().to_owned();
-        Ok(Caller { kiln, client, token, project })
-    }
-
-    async fn request(&self, method: &str, path: &str, body: Option<Value>) -> io::Result<Value> {
-        let url = format!("http://{}/v1/{}{path}", self.kiln.address, self.project);
-        let method = method.parse().map_err(io::Error::other)?;
-        let mut request = self.client.request(method, url).header("X-Auth-Token", &self.token);
-        if let Some(body) = body {
-            request = request.json(&body);
-        }
-        let text = request.send().await.map_err(io::Error::other)?;
-        let text = text.text().await.map_err(io::Error::other)?;
-        Ok(serde_json::from_str(&text).unwrap_or_default())
-    }
-
     /// Returns the ETag of a path.
     async fn tag(&self, path: &str) -> io::Result<String> {
         let url = format!("http://{}/v1/{}{path}", self.kiln.address, self.project);
@@ -208,7 +88,7 @@ async fn wait_for_answer(mut stream: TcpStream) -> io::Result<Instant> {
 }
 
 async fn round(out: &mut dyn Write, kiln: &Kiln) -> io::Result<()> {
-    let caller = Caller::log_in(kiln).await.map_err(io::Error::other)?;
+    let caller = Caller::log_in(kiln, "demo").await?;
     let made = caller.request("POST", "/software_configs", Some(json!({ "name": "c" }))).await?;
     let config = made["software_config"]["id"].clone();
 
@@ -219,7 +99,7 @@ async fn round(out: &mut dyn Write, kiln: &Kiln) -> io::Result<()> {
     let begun = Instant::now();
     let body = json!({ "config_id": config, "server_id": "server" });
     caller.request("POST", "/software_deployments", Some(body)).await?;
-    proc_file(out, "a deployment on the server that all wait for", begun, &mut guests).await?;
+    write_times(out, "a deployment on the server that all wait for", begun, &mut guests).await?;
 
     let mut text = String::from(
         "heat_template_version: 2021-04-16\nparameters: {word: {type: string}}\nresources:\n",
@@ -244,7 +124,8 @@ async fn round(out: &mut dyn Write, kiln: &Kiln) -> io::Result<()> {
     let mut guests = connected(out, kiln, &caller, &places, before).await?;
     let begun = Instant::now();
     caller.request("PUT", &stack_path, Some(stack("two"))).await?;
-    proc_file(out, "an update of the stack whose resources they wait for", begun, &mut guests).await
+    write_times(out, "an update of the stack whose resources they wait for", begun, &mut guests)
+        .await
 }
 
 async fn connected(
@@ -269,7 +150,7 @@ async fn connected(
     Ok(guests)
 }
 
-async fn proc_file(
+async fn write_times(
     out: &mut dyn Write,
     what: &str,
     begun: Instant,

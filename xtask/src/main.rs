@@ -12,8 +12,10 @@ mod bench_api;
 mod bench_cloud;
 mod bench_engine;
 mod bench_guests;
+mod bench_hostile;
 mod bench_scale;
 mod bench_servers;
+mod bench_service;
 mod bench_store;
 mod facts;
 #[cfg(test)]
@@ -37,8 +39,8 @@ type Outcome = Result<String, String>;
 const USAGE: &str = "\
 usage: xtask NAME ...
   bench [NAME]                      run all benchmarks, or those whose name contains NAME:
-                                    template, linear, nested, yaql, hostile, engine, cloud, servers,
-                                    scale, store, start, load, guests
+                                    template, linear, nested, yaql, documents, engine, cloud, servers,
+                                    scale, store, start, load, guests, hostile
   facts RESOURCE_TYPES_JSON         update the facts about Heat's resource types that the tests compare with
   scaffold [--force] [--about TSV] [TYPE...]
                                     generate declarations of resource types from these facts";
