@@ -6,10 +6,11 @@
 use crate::bench::milliseconds;
 use crate::bench_service::{Caller, Kiln, allow_many_files};
 use serde_json::{Value, json};
+use std::convert::Infallible;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
@@ -135,31 +136,32 @@ async fn round(out: &mut dyn Write, kiln: &Kiln, attack: Attack) -> io::Result<(
     let honest = Caller::log_in(kiln, "demo").await?;
     let mallory = Caller::log_in_from(kiln, "mallory", ATTACKER).await?;
     let target = prepare(&mallory, attack).await?;
-    let (stop, attacks, refused) = (AtomicBool::new(false), Counts::default(), Counts::default());
+    let (attacks, refused) = (Counts::default(), Counts::default());
     let attackers = (0..attack.clients()).map(|number| {
-        let (mallory, target, stop, attacks) = (&mallory, &target, &stop, &attacks);
+        let (mallory, target, attacks) = (&mallory, &target, &attacks);
         async move {
-            for turn in 0.. {
-                if stop.load(Relaxed) {
-                    return;
-                }
+            for turn in 0_u64.. {
                 let id = format!("{number}-{turn}");
-                attacks.add(strike(mallory, attack, target, &id, stop).await);
+                attacks.add(strike(mallory, attack, target, &id).await);
             }
         }
     });
+    let attacking = async {
+        futures_util::future::join_all(attackers).await;
+        std::future::pending::<Infallible>().await
+    };
+    let end = Instant::now() + TIME;
     let measured = async {
-        let end = Instant::now() + TIME;
-        let figures = tokio::join!(
+        tokio::join!(
             lists(&honest, end, &refused),
             creates(&honest, end, &refused),
             health(kiln, end, &refused),
-        );
-        stop.store(true, Relaxed);
-        figures
+        )
     };
-    let attacking = futures_util::future::join_all(attackers);
-    let (_, (lists, creates, health)) = tokio::join!(attacking, measured);
+    let (lists, creates, health) = tokio::select! {
+        never = attacking => match never {},
+        figures = measured => figures,
+    };
     writeln!(
         out,
         "{:<40} {:>7.1} {:>7.1} {:>7.1} {:>8.1} {:>8} {:>8} {:>8} {:>8.1} {:>8.0}",
@@ -333,13 +335,7 @@ async fn make(
 }
 
 /// Makes one request of an attack, and returns the status of its reply.
-async fn strike(
-    mallory: &Caller<'_>,
-    attack: Attack,
-    target: &str,
-    id: &str,
-    stop: &AtomicBool,
-) -> io::Result<u16> {
+async fn strike(mallory: &Caller<'_>, attack: Attack, target: &str, id: &str) -> io::Result<u16> {
     let project = &mallory.project;
     match attack {
         Attack::None => Ok(200),
@@ -358,14 +354,14 @@ async fn strike(
             Ok(mallory.send("POST", "/software_deployments", Some(&body)).await?.0)
         }
         Attack::LargeList => read_list(mallory, target).await,
-        Attack::HalfHeads => hold(mallory, "GET /v1/x/stacks HT", "", stop).await,
+        Attack::HalfHeads => hold(mallory, "GET /v1/x/stacks HT", "").await,
         Attack::SlowBodies => {
             let head = format!(
                 "POST /v1/{project}/stacks HTTP/1.1\r\nHost: kiln\r\nX-Auth-Token: {}\r\n\
                  Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n",
                 mallory.token
             );
-            hold(mallory, &head, " ", stop).await
+            hold(mallory, &head, " ").await
         }
         Attack::StreamFlood => {
             let head = format!(
@@ -373,7 +369,7 @@ async fn strike(
                  Accept: text/event-stream\r\nX-Auth-Token: {}\r\n\r\n",
                 mallory.token
             );
-            hold(mallory, &head, "", stop).await
+            hold(mallory, &head, "").await
         }
     }
 }
@@ -427,16 +423,15 @@ async fn read_list(mallory: &Caller<'_>, path: &str) -> io::Result<u16> {
     Ok(reply.status().as_u16())
 }
 
-/// Connects, sends the head of a request, and then a bit every second until the service closes the connection or the
-/// attack ends. A status that the service sends, or 200 if the attack ends, is the result.
-async fn hold(mallory: &Caller<'_>, head: &str, bit: &str, stop: &AtomicBool) -> io::Result<u16> {
+/// Connects, sends the head of a request, and then a bit every second until the service closes the connection.
+async fn hold(mallory: &Caller<'_>, head: &str, bit: &str) -> io::Result<u16> {
     let socket = TcpSocket::new_v4()?;
     socket.bind(SocketAddr::from((ATTACKER, 0)))?;
     let address = mallory.kiln.address.parse().map_err(io::Error::other)?;
     let mut stream = socket.connect(address).await?;
     stream.write_all(head.as_bytes()).await?;
     let (mut answer, mut bytes) = (Vec::new(), [0; 4096]);
-    while !stop.load(Relaxed) {
+    loop {
         match tokio::time::timeout(Duration::from_secs(1), stream.read(&mut bytes)).await {
             Ok(Ok(0)) => return Ok(status_of(&answer).unwrap_or(408)),
             Ok(Ok(count)) if answer.is_empty() => answer.extend_from_slice(&bytes[..count]),
@@ -445,7 +440,6 @@ async fn hold(mallory: &Caller<'_>, head: &str, bit: &str, stop: &AtomicBool) ->
             Err(_) => stream.write_all(bit.as_bytes()).await?,
         }
     }
-    Ok(status_of(&answer).unwrap_or(200))
 }
 
 /// The status in the head of a reply.

@@ -124,7 +124,8 @@ impl<'k> Caller<'k> {
         user: &str,
         address: Ipv4Addr,
     ) -> io::Result<Caller<'k>> {
-        let client = kiln_cloud::client_builder().local_address(IpAddr::from(address)).build();
+        let client = kiln_cloud::client_builder().local_address(IpAddr::from(address));
+        let client = client.timeout(Duration::from_secs(60)).build();
         let client = client.map_err(io::Error::other)?;
         let domain = json!({ "id": "default" });
         let body = json!({ "auth": {
