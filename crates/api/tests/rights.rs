@@ -110,7 +110,7 @@ async fn nested_templates_and_groups_are_no_way_around_the_rules_for_types() {
 }
 
 /// A path with values in place of what varies.
-fn concrete(path: &str) -> String {
+pub(crate) fn concrete(path: &str) -> String {
     let parts = path.split('/').map(|part| match part {
         "{tenant_id}" => "demo".to_owned(),
         "{arn}" => "arn:openstack:heat::demo:stacks%2Fa%2Fb".to_owned(),

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The callers that there are: a token, and what they are.
-const CALLERS: [(&str, &str, &[&str]); 7] = [
+const CALLERS: [(&str, &str, &[&str]); 12] = [
     ("demo", "demo", &["member", "reader"]),
     ("other", "other", &["member", "reader"]),
     ("reader", "demo", &["reader"]),
@@ -24,6 +24,11 @@ const CALLERS: [(&str, &str, &[&str]); 7] = [
     ("stack-user", "demo", &["heat_stack_user"]),
     ("admin", "admin", &["admin", "manager", "member", "reader"]),
     ("homeless", "", &["member", "reader"]),
+    ("demo-admin", "demo", &["admin", "manager", "member", "reader"]),
+    ("manager", "demo", &["manager", "member", "reader"]),
+    ("service", "demo", &["service"]),
+    ("system-admin", "", &["admin", "manager", "member", "reader"]),
+    ("system-reader", "", &["reader"]),
 ];
 
 pub(crate) struct Tokens;
@@ -67,7 +72,7 @@ fn caller(token: &str) -> Option<Caller> {
         user_name: (*name).into(),
         project_id: (*project).into(),
         project_name: (*project).into(),
-        scope: Scope::Project,
+        scope: if name.starts_with("system-") { Scope::System } else { Scope::Project },
         roles: roles.iter().map(|role| (*role).into()).collect(),
         is_admin_project: true,
         ..Caller::default()

@@ -2,6 +2,7 @@
 
 mod builtin;
 mod files;
+mod matrix;
 mod recorded;
 
 use kiln_api::caller::{Caller, Scope};
