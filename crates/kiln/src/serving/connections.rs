@@ -36,6 +36,13 @@ pub(crate) struct ConnectionLimits {
 }
 
 impl ConnectionLimits {
+    /// The limits of a process that may open this many files, if all connections come from one address.
+    #[cfg(feature = "dev")]
+    pub(crate) fn for_one_address(files: usize) -> ConnectionLimits {
+        let limits = ConnectionLimits::with_files(files);
+        ConnectionLimits { max_per_address: limits.max_connections, ..limits }
+    }
+
     /// The limits of a process that may open this many files.
     #[cfg(any(feature = "dev", test))]
     pub(crate) fn with_files(files: usize) -> ConnectionLimits {

@@ -227,10 +227,10 @@ async fn start(
     });
     loopback.connect(&app);
     serving::exchange(&app).await?;
-    // The services of the cloud are called by the process itself, which opens a file at either end of a connection.
-    let limits = ConnectionLimits::with_files(files / 2);
-    let table = ConnectionTable::new(limits);
-    let cloud_table = ConnectionTable::new(limits);
+    // All clients are on this machine, so no address has a limit of its own. The services of the cloud are called by
+    // the process itself, which opens a file at either end of a connection.
+    let table = ConnectionTable::new(ConnectionLimits::for_one_address(files - files / 4));
+    let cloud_table = ConnectionTable::new(ConnectionLimits::for_one_address(files / 4));
     let mut listening = vec![
         serving::serve(identity_socket, None, identity::router(identity.clone()), &cloud_table),
         serving::serve(api_socket, None, serving::native(app.clone()), &table),
