@@ -118,6 +118,21 @@ impl TestApi {
         TestApi::assembled((store, cloud, auth), rules, options, starts)
     }
 
+    /// A world whose engine is configured otherwise.
+    pub(crate) fn configured(
+        rules: Rules,
+        options: Options,
+        change: impl FnOnce(Config) -> Config,
+    ) -> TestApi {
+        let (store, auth) = (Arc::new(MemoryStore::new()), Arc::new(Tokens));
+        let parts = (
+            store as Arc<dyn Store>,
+            Arc::new(NoCloud) as Arc<dyn Transport>,
+            auth as Arc<dyn Authenticator>,
+        );
+        TestApi::composed(parts, rules, options, Vec::new(), change)
+    }
+
     /// A world of these parts: a store, a way to the cloud, and what authenticates callers.
     pub(crate) fn assembled(
         (store, cloud, auth): (Arc<dyn Store>, Arc<dyn Transport>, Arc<dyn Authenticator>),
@@ -125,16 +140,26 @@ impl TestApi {
         options: Options,
         starts: Vec<String>,
     ) -> TestApi {
+        TestApi::composed((store, cloud, auth), rules, options, starts, |config| config)
+    }
+
+    fn composed(
+        (store, cloud, auth): (Arc<dyn Store>, Arc<dyn Transport>, Arc<dyn Authenticator>),
+        rules: Rules,
+        options: Options,
+        starts: Vec<String>,
+        change: impl FnOnce(Config) -> Config,
+    ) -> TestApi {
         // Most tests are not about signatures: theirs are the shortest that there are.
         let options = Options { allows_old_signatures: true, ..options };
-        let config = Arc::new(Config {
+        let config = Arc::new(change(Config {
             global: kiln_resources::environment::shipped(),
             region: Some("here".into()),
             // No call takes effect late here.
             lost_call_window: std::time::Duration::from_millis(1),
             webhook_client: Arc::new(kiln_api::WebhookSender::new(starts)),
             ..Config::default()
-        });
+        }));
         let settings = EngineSettings::default();
         let loopback = Arc::new(Loopback::new(Arc::new(NoCloud)));
         let engine = Engine::start(config.clone(), store.clone(), loopback.clone(), settings);

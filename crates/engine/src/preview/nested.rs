@@ -142,7 +142,8 @@ impl Tree {
         for _ in 0..MAX_STAGES {
             let mut fresh = || {
                 drawn += 1;
-                ResourceId(Uuid::from_u128(drawn)).short()
+                // A short id is made of the first bits.
+                ResourceId(Uuid::from_u128(drawn << 96)).short()
             };
             let mut group = Group {
                 name,
