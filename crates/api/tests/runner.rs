@@ -22,6 +22,7 @@ mod stacks;
 mod streams;
 mod test_api;
 mod tree_size;
+mod workers;
 
 /// A file of the record of the reference, where it is at hand.
 fn shared(file: &str) -> Option<std::path::PathBuf> {

@@ -69,6 +69,8 @@ fn caller(token: &str) -> Option<Caller> {
 pub(crate) struct TestApi {
     pub(crate) app: Arc<App>,
     pub(crate) engine: Engine,
+    config: Arc<Config>,
+    store: Arc<dyn Store>,
 }
 
 /// The response to a request.
@@ -163,7 +165,8 @@ impl TestApi {
         let settings = EngineSettings::default();
         let loopback = Arc::new(Loopback::new(Arc::new(NoCloud)));
         let engine = Engine::start(config.clone(), store.clone(), loopback.clone(), settings);
-        let service = Service::new(store, config, rules, cloud, Some(engine.clone()));
+        let service =
+            Service::new(store.clone(), config.clone(), rules, cloud, Some(engine.clone()));
         let app = Arc::new(App {
             service,
             auth,
@@ -177,12 +180,32 @@ impl TestApi {
             body_bytes: Default::default(),
         });
         loopback.connect(&app);
-        TestApi { app, engine }
+        TestApi { app, engine, config, store }
+    }
+
+    /// The same after a restart with another configuration.
+    pub(crate) async fn with_config(self, change: impl FnOnce(Config) -> Config) -> TestApi {
+        self.engine.stop().await;
+        let parts = (self.store, Arc::new(NoCloud) as Arc<dyn Transport>, self.app.auth.clone());
+        let config = change((*self.config).clone());
+        TestApi::composed(
+            parts,
+            self.app.service.rules().clone(),
+            self.app.options.clone(),
+            Vec::new(),
+            |_| config,
+        )
     }
 
     /// Another process on the same store.
     pub(crate) fn beside(&self) -> TestApi {
-        TestApi { app: self.app.clone(), engine: self.engine.clone() }.with_rate(None)
+        TestApi {
+            app: self.app.clone(),
+            engine: self.engine.clone(),
+            config: self.config.clone(),
+            store: self.store.clone(),
+        }
+        .with_rate(None)
     }
 
     /// The same with a limit on how often a project may ask in a second.

@@ -154,3 +154,166 @@ async fn whatever_nests_in_whatever_counts() {
         }
     }
 }
+
+// --- stacks that contain themselves ---
+
+/// A template of resources of these types.
+fn of_types(kinds: &[&str]) -> String {
+    let resources =
+        kinds.iter().enumerate().map(|(at, kind)| format!("  r{at}: {{type: '{kind}'}}\n"));
+    format!("heat_template_version: 2021-04-16\nresources:\n{}", resources.collect::<String>())
+}
+
+async fn assert_too_deep(body: Json) {
+    let api = limited(Some(1000));
+    let mut replies = every_way(&api, &body).await;
+    // A template is validated without what is inside it, as Heat does.
+    replies.remove("validate");
+    for (way, reply) in replies {
+        assert_eq!(reply.status, 400, "{way}: {reply:?}");
+        let message = reply.json()["error"]["message"].to_string();
+        assert!(message.contains(TOO_DEEP), "{way}: {message}");
+    }
+}
+
+#[tokio::test]
+async fn templates_that_contain_themselves_are_too_deep() {
+    let itself = of_types(&["f.yaml"]);
+    let each_other = [of_types(&["g.yaml"]), of_types(&["f.yaml"])];
+    let scaled = "heat_template_version: 2021-04-16\nresources:\n  a: {type: OS::Heat::AutoScalingGroup, properties: \
+                  {min_size: 1, max_size: 1, resource: {type: f.yaml}}}\n";
+    let url = "heat_template_version: 2021-04-16\nresources:\n  a: {type: AWS::CloudFormation::Stack, properties: \
+               {TemplateURL: f.yaml}}\n";
+    let grouped = "heat_template_version: 2021-04-16\nresources:\n  a: {type: OS::Heat::ResourceGroup, properties: \
+                   {count: 2, resource_def: {type: f.yaml}}}\n";
+    for files in [
+        json!({"f.yaml": itself}),
+        json!({"f.yaml": each_other[0], "g.yaml": each_other[1]}),
+        json!({"f.yaml": scaled}),
+        json!({"f.yaml": url}),
+        json!({"f.yaml": grouped}),
+    ] {
+        assert_too_deep(json!({"template": of_types(&["f.yaml"]), "files": files})).await;
+    }
+}
+
+#[tokio::test]
+async fn types_that_are_mapped_to_each_other_are_too_deep_or_not_found() {
+    // The entry that led to a template does not hold inside it, so a type that is mapped to a template with itself is not
+    // found there.
+    let files = json!({"a.yaml": of_types(&["My::A"]), "b.yaml": of_types(&["My::A"])});
+    for registry in [json!({"My::A": "a.yaml"}), json!({"My::*": "a.yaml"})] {
+        let body = json!({
+            "template": of_types(&["My::A"]), "files": files, "environment": {"resource_registry": registry},
+        });
+        for (way, reply) in every_way(&limited(Some(1000)), &body).await {
+            assert!(way == "validate" || reply.status == 400, "{way}: {reply:?}");
+        }
+    }
+    let files = json!({"a.yaml": of_types(&["b.yaml"]), "b.yaml": of_types(&["a.yaml"])});
+    let registry = json!({"My::A": "a.yaml"});
+    assert_too_deep(json!({
+        "template": of_types(&["My::A"]), "files": files, "environment": {"resource_registry": registry},
+    }))
+    .await;
+}
+
+#[tokio::test]
+async fn ten_of_each_at_every_depth_are_too_many_before_they_are_too_deep() {
+    let files: serde_json::Map<String, Json> = (0..5)
+        .map(|depth| {
+            let next = format!("l{}.yaml", depth + 1);
+            (format!("l{depth}.yaml"), of_types(&[&*next; 10]).into())
+        })
+        .chain([("l5.yaml".to_owned(), of_types(&["OS::Heat::None"; 10]).into())])
+        .collect();
+    let body = json!({"template": of_types(&["l1.yaml"; 10]), "files": files});
+    for (way, reply) in every_way(&limited(Some(1000)), &body).await {
+        assert_eq!(reply.status, 400, "{way}: {reply:?}");
+        assert!(reply.text.contains(TOO_MANY), "{way}: {reply:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_remote_stack_with_its_own_template_is_too_deep() {
+    let itself = "heat_template_version: 2021-04-16\nresources:\n  s: {type: OS::Heat::Stack, properties: {template: \
+                  {get_file: f.yaml}}}\n";
+    assert_too_deep(json!({"template": itself, "files": {"f.yaml": itself}})).await;
+    let ten: String = (0..10)
+        .map(|at| {
+            format!("  s{at}: {{type: OS::Heat::Stack, properties: {{template: {{get_file: g.yaml}}}}}}\n")
+        })
+        .collect();
+    let wide = format!("heat_template_version: 2021-04-16\nresources:\n{ten}");
+    assert_too_deep(json!({"template": wide, "files": {"g.yaml": wide}})).await;
+}
+
+// --- trees that exist ---
+
+const SCALING: &str = r#"
+heat_template_version: 2021-04-16
+resources:
+  asg:
+    type: OS::Heat::AutoScalingGroup
+    properties: {min_size: 1, max_size: 9, desired_capacity: 2, resource: {type: f.yaml}}
+  up:
+    type: OS::Heat::ScalingPolicy
+    properties: {auto_scaling_group_id: {get_resource: asg}, adjustment_type: change_in_capacity, scaling_adjustment: 1}
+"#;
+
+/// How many resources of a tree are there, whatever their stacks are.
+async fn count(api: &TestApi, path: &str) -> usize {
+    let listed = api.get(&format!("{path}/resources?nested_depth=5")).await.json();
+    let resources = listed["resources"].as_array().unwrap().iter();
+    resources
+        .filter(|it| {
+            it["resource_status"]
+                .as_str()
+                .is_some_and(|status| ["CREATE_COMPLETE", "UPDATE_COMPLETE"].contains(&status))
+        })
+        .count()
+}
+
+#[tokio::test]
+async fn a_tree_at_its_limit_does_not_scale_up() {
+    // The group, the policy, two members and their resources; one member more has six.
+    let at_limit = 2 + 2 * (1 + 5);
+    for (limit, grown) in [(at_limit + 5, at_limit), (at_limit + 6, at_limit + 6)] {
+        let api = limited(Some(limit));
+        let body = json!({"stack_name": "s", "template": SCALING, "files": {"f.yaml": file(5)}});
+        let path = api.create_with(body).await;
+        assert_eq!(api.status(&path).await, "CREATE_COMPLETE");
+        let signalled =
+            api.send("demo", "POST", &format!("{path}/resources/up/signal"), None).await;
+        assert_eq!(signalled.status, 200, "{signalled:?}");
+        api.rest(&path).await;
+        assert_eq!(count(&api, &path).await, grown);
+        assert_eq!(api.send("demo", "DELETE", &path, None).await.status, 204);
+        api.rest(&path).await;
+        assert_eq!(api.get("/demo/stacks").await.json()["stacks"], json!([]));
+    }
+}
+
+#[tokio::test]
+async fn a_tree_above_its_limit_can_become_smaller_and_be_deleted() {
+    let large = TestApi::new();
+    let path = large.create("s", &grid(4, 5)).await;
+    let api = large.with_config(|config| Config { max_resources: Some(10), ..config }).await;
+    let change = |body: String| {
+        let (api, path) = (&api, &path);
+        async move {
+            let reply = api.send("demo", "PUT", path, Some(json!({"template": body}))).await;
+            api.rest(path).await;
+            (reply.status, api.status(path).await, count(api, path).await)
+        }
+    };
+    assert_eq!(change(grid(4, 6)).await, (400, "CREATE_COMPLETE".to_owned(), 26));
+    assert_eq!(change(grid(4, 4)).await, (202, "UPDATE_COMPLETE".to_owned(), 22));
+    assert_eq!(change(grid(4, 5)).await, (400, "UPDATE_COMPLETE".to_owned(), 22));
+    let other = stack("  another: {type: OS::Heat::None}\n");
+    assert_eq!(change(other).await, (202, "UPDATE_COMPLETE".to_owned(), 2));
+    assert_eq!(change(grid(4, 4)).await, (400, "UPDATE_COMPLETE".to_owned(), 2));
+    assert_eq!(api.send("demo", "DELETE", &path, None).await.status, 204);
+    api.rest(&path).await;
+    assert_eq!(api.get("/demo/stacks").await.json()["stacks"], json!([]));
+}

@@ -176,10 +176,10 @@ impl Service {
         if report.has_errors() {
             return Err(RequestError::from_diagnostics(&report.diagnostics, &sources, true));
         }
+        // The recipe takes the environment.
         let environment = report.environment.clone();
         self.sized_recipe(requester, "", request, &mut report).await?;
-        report.environment = environment;
-        Ok((report, sources))
+        Ok((Report { environment, ..report }, sources))
     }
 
     /// The recipe of a new stack, unless the tree would be larger than the operator allows.

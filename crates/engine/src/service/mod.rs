@@ -157,6 +157,11 @@ impl Service {
         &self.rules
     }
 
+    /// The threads for long work without I/O.
+    pub fn workers(&self) -> &Workers {
+        &self.workers
+    }
+
     /// The store.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
