@@ -30,7 +30,7 @@ impl Work {
         let (begun, has_begun) = tokio::sync::oneshot::channel();
         let (app, project): (_, Arc<str>) = (api.app.clone(), project.into());
         let done = tokio::spawn(async move {
-            let work = || {
+            let work = move || {
                 begun.send(()).expect("a test that waits");
                 closed.recv().expect("a gate");
             };
