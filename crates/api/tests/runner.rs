@@ -21,6 +21,8 @@ mod software;
 mod stacks;
 mod streams;
 mod test_api;
+mod tree_size;
+mod workers;
 
 /// A file of the record of the reference, where it is at hand.
 fn shared(file: &str) -> Option<std::path::PathBuf> {

@@ -83,6 +83,8 @@ fn caller(token: &str) -> Option<Caller> {
 pub(crate) struct TestApi {
     pub(crate) app: Arc<App>,
     pub(crate) engine: Engine,
+    config: Arc<Config>,
+    store: Arc<dyn Store>,
 }
 
 /// The response to a request.
@@ -132,6 +134,21 @@ impl TestApi {
         TestApi::assembled((store, cloud, auth), rules, options, starts)
     }
 
+    /// A world whose engine is configured otherwise.
+    pub(crate) fn configured(
+        rules: Rules,
+        options: Options,
+        change: impl FnOnce(Config) -> Config,
+    ) -> TestApi {
+        let (store, auth) = (Arc::new(MemoryStore::new()), Arc::new(Tokens));
+        let parts = (
+            store as Arc<dyn Store>,
+            Arc::new(NoCloud) as Arc<dyn Transport>,
+            auth as Arc<dyn Authenticator>,
+        );
+        TestApi::composed(parts, rules, options, Vec::new(), change)
+    }
+
     /// A world of these parts: a store, a way to the cloud, and what authenticates callers.
     pub(crate) fn assembled(
         (store, cloud, auth): (Arc<dyn Store>, Arc<dyn Transport>, Arc<dyn Authenticator>),
@@ -139,18 +156,29 @@ impl TestApi {
         options: Options,
         starts: Vec<String>,
     ) -> TestApi {
-        let config = Arc::new(Config {
+        TestApi::composed((store, cloud, auth), rules, options, starts, |config| config)
+    }
+
+    fn composed(
+        (store, cloud, auth): (Arc<dyn Store>, Arc<dyn Transport>, Arc<dyn Authenticator>),
+        rules: Rules,
+        options: Options,
+        starts: Vec<String>,
+        change: impl FnOnce(Config) -> Config,
+    ) -> TestApi {
+        let config = Arc::new(change(Config {
             global: kiln_resources::environment::shipped(),
             region: Some("here".into()),
             // No call takes effect late here.
             lost_call_window: std::time::Duration::from_millis(1),
             webhook_client: Arc::new(kiln_api::WebhookSender::new(starts)),
             ..Config::default()
-        });
+        }));
         let settings = EngineSettings::default();
         let loopback = Arc::new(Loopback::new(Arc::new(NoCloud)));
         let engine = Engine::start(config.clone(), store.clone(), loopback.clone(), settings);
-        let service = Service::new(store, config, rules, cloud, Some(engine.clone()));
+        let service =
+            Service::new(store.clone(), config.clone(), rules, cloud, Some(engine.clone()));
         let app = Arc::new(App {
             service,
             auth,
@@ -164,12 +192,32 @@ impl TestApi {
             body_bytes: Default::default(),
         });
         loopback.connect(&app);
-        TestApi { app, engine }
+        TestApi { app, engine, config, store }
+    }
+
+    /// The same after a restart with another configuration.
+    pub(crate) async fn with_config(self, change: impl FnOnce(Config) -> Config) -> TestApi {
+        self.engine.stop().await;
+        let parts = (self.store, Arc::new(NoCloud) as Arc<dyn Transport>, self.app.auth.clone());
+        let config = change((*self.config).clone());
+        TestApi::composed(
+            parts,
+            self.app.service.rules().clone(),
+            self.app.options.clone(),
+            Vec::new(),
+            |_| config,
+        )
     }
 
     /// Another process on the same store.
     pub(crate) fn beside(&self) -> TestApi {
-        TestApi { app: self.app.clone(), engine: self.engine.clone() }.with_rate(None)
+        TestApi {
+            app: self.app.clone(),
+            engine: self.engine.clone(),
+            config: self.config.clone(),
+            store: self.store.clone(),
+        }
+        .with_rate(None)
     }
 
     /// The same with a limit on how often a project may ask in a second.

@@ -43,6 +43,7 @@ mod template_cache;
 mod time;
 mod tree;
 mod view;
+mod workers;
 
 // The words of all others: ids, times and states.
 pub use ids::{CommandId, EngineId, EventId, Ids, RecipeId, ResourceId, SnapshotId, StackId};
@@ -64,6 +65,7 @@ pub use service::{
 };
 pub use snapshot::read_snapshot;
 pub use view::{OutputView, ResourceView, StackView, View};
+pub use workers::{TooMuchWork, WorkLimits, Workers};
 
 // What the binary needs to run an engine, and what a receiver of notifications needs.
 pub use config::Config;

@@ -395,6 +395,49 @@ fn a_million_members_are_too_many() {
 }
 
 #[test]
+fn groups_in_groups_share_what_the_limit_leaves() {
+    let inner = "{type: OS::Heat::ResourceGroup, properties: {count: 5, resource_def: {type: Test::Thing}}}";
+    let template = format!(
+        "heat_template_version: 2021-04-16\nresources:\n  g: {{type: OS::Heat::ResourceGroup, properties: \
+         {{count: 4, resource_def: {inner}}}}}\n"
+    );
+    // The outer group, four inner ones, and five members of each. All inner groups begin before any has a member.
+    for (limit, state, fewest, most) in
+        [(25, "CREATE_COMPLETE", 20, 20), (24, "CREATE_FAILED", 0, 15)]
+    {
+        let mut world = World::new(1);
+        Arc::make_mut(&mut world.config).max_resources = Some(limit);
+        let recipe = recipe_with(&mut world, &template, "");
+        world.create(recipe, Settings::default());
+        world.run();
+        let (found, why) = world.tree().unwrap().root_state();
+        assert_eq!(found.to_string(), state, "{why}");
+        let made = world.cloud.things.len();
+        assert!((fewest..=most).contains(&made), "{made} things with a limit of {limit}");
+    }
+}
+
+#[test]
+fn an_update_beyond_the_limit_fails_and_its_rollback_does_not() {
+    let mut world = World::new(1);
+    Arc::make_mut(&mut world.config).max_resources = Some(3);
+    let group = |count: usize| {
+        format!(
+            "heat_template_version: 2021-04-16\nresources:\n  g: {{type: OS::Heat::ResourceGroup, properties: \
+             {{count: {count}, resource_def: {{type: Test::Thing, properties: {{value: x}}}}}}}}\n"
+        )
+    };
+    let settings = || Settings { is_rolled_back: Some(true), ..Settings::default() };
+    let recipe = recipe_with(&mut world, &group(2), "");
+    world.create(recipe, settings());
+    world.run();
+    assert_eq!(outcome(&world), "CREATE_COMPLETE: x x");
+    let recipe = recipe_with(&mut world, &group(3), "");
+    told(&mut world, Command::Update { recipe, settings: settings() });
+    assert_eq!(outcome(&world), "ROLLBACK_COMPLETE: x x");
+}
+
+#[test]
 fn a_type_that_panics_fails_alone() {
     let template = format!("{}  p: {{type: Test::Panics}}\n", things(&["a: {value: x}"]));
     let mut world = created(&template, "");

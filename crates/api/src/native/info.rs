@@ -65,7 +65,8 @@ pub(crate) async fn validate(request: Request) -> Result<Response, Fault> {
     let mut shown = (*described).clone();
     let environment = shown.shift_remove("Environment").unwrap_or_default();
     if with_nested {
-        let nested = request.service().nested_parameters(&requester, &stack_request, report);
+        let nested =
+            request.service().nested_parameters(&requester, &stack_request, report).await?;
         shown.extend(nested.map(|nested| ("NestedParameters".into(), nested)));
     }
     shown.insert("Environment".into(), super::show::environment(&environment));

@@ -6,7 +6,7 @@ use crate::fault::Fault;
 use crate::request::{Request, link, moment};
 use crate::response::Response;
 use kiln_engine::preview::{Fate, Forecast, Sketch};
-use kiln_engine::{Action, State, Status, now};
+use kiln_engine::{Action, StackPreview, StackRequest, State, Status, now};
 use kiln_template::Value;
 use kiln_template::value::Members;
 use std::sync::Arc;
@@ -16,12 +16,18 @@ pub(crate) async fn create(request: Request) -> Result<Response, Fault> {
     let name = body.name()?;
     let stack_request = body.new_stack().await?;
     let previewed = request.service().preview(&request.requester(), &name, &stack_request).await?;
+    let render = || created(&request, &stack_request, &previewed);
+    Ok(request.service().workers().run_next(render).await)
+}
+
+/// The response with the preview of a new stack.
+fn created(request: &Request, stack_request: &StackRequest, previewed: &StackPreview) -> Response {
     let template = &previewed.definition.template;
     let description = template.description.clone().unwrap_or_else(|| "No description".into());
     let settings = &stack_request.settings;
     let timeout = settings.timeout.map(|it| Value::from((it.as_secs() / 60) as i64));
     let tags = settings.tags.iter().flatten().cloned().map(Value::Text);
-    let url = request.url(&request.caller.project_id, &name, "None");
+    let url = request.url(&request.caller.project_id, &previewed.name, "None");
     let shown = members([
         ("id", "None".into()),
         ("links", Value::list([link("self", url)])),
@@ -41,9 +47,9 @@ pub(crate) async fn create(request: Request) -> Result<Response, Fault> {
         ("notification_topics", Value::list([])),
         ("disable_rollback", (!settings.is_rolled_back.unwrap_or(false)).into()),
         ("timeout_mins", timeout.unwrap_or_default()),
-        ("resources", nested_lists(&request, &previewed.resources)),
+        ("resources", nested_lists(request, &previewed.resources)),
     ]);
-    Ok(Response::ok(&wrapped("stack", Value::Map(Arc::new(shown)))))
+    Response::ok(&wrapped("stack", Value::Map(Arc::new(shown))))
 }
 
 /// The resources of a stack; in place of one that holds a nested stack, those of that stack.
@@ -75,6 +81,12 @@ async fn change(request: Request, is_patch: bool) -> Result<Response, Fault> {
     let service = request.service();
     let forecasts =
         service.preview_update(&request.requester(), &stack, stack_request, &patch).await?;
+    let render = || changed(&request, &forecasts, with_nested);
+    Ok(service.workers().run_next(render).await)
+}
+
+/// The response with the preview of a change.
+fn changed(request: &Request, forecasts: &[Forecast], with_nested: bool) -> Response {
     const FATES: [(&str, Fate); 5] = [
         ("unchanged", Fate::Unchanged),
         ("updated", Fate::Updated),
@@ -83,14 +95,14 @@ async fn change(request: Request, is_patch: bool) -> Result<Response, Fault> {
         ("deleted", Fate::Deleted),
     ];
     let mut all = Vec::new();
-    gather(&forecasts, with_nested, &mut all);
+    gather(forecasts, with_nested, &mut all);
     let lists = FATES.map(|(name, fate)| {
         let of_fate = all.iter().filter(|forecast| forecast.fate == fate);
         let shown =
-            of_fate.map(|it| Value::Map(Arc::new(element(&request, &it.resource, Some(fate)))));
+            of_fate.map(|it| Value::Map(Arc::new(element(request, &it.resource, Some(fate)))));
         (name, Value::list(shown))
     });
-    Ok(Response::ok(&wrapped("resource_changes", Value::map(lists))))
+    Response::ok(&wrapped("resource_changes", Value::map(lists)))
 }
 
 fn gather<'f>(forecasts: &'f [Forecast], with_nested: bool, all: &mut Vec<&'f Forecast>) {

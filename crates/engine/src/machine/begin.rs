@@ -51,6 +51,7 @@ impl Machine {
         }
         let former = stack.traversal.replace(Box::new(traversal));
         self.tree.active_traversals += usize::from(former.is_none());
+        self.tree.announced -= former.map_or(0, |former| former.announced);
         if self.tree.has_own_deadline(key) {
             self.timers.insert((deadline, Timer::Stack(key)));
         }

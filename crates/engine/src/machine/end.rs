@@ -105,6 +105,7 @@ impl Machine {
         self.cancel_timers(key);
         let traversal = self.tree.stack_mut(key).traversal.take()?;
         self.tree.active_traversals -= 1;
+        self.tree.announced -= traversal.announced;
         Some(traversal)
     }
 

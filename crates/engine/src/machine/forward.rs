@@ -23,14 +23,16 @@ impl Machine {
         let Some(blueprint) = self.tree.stack(key).blueprint.clone() else {
             return self.schedule_positions(key, &Graph::default(), &[]);
         };
-        if let Err(failure) = self.tree.check_resource_count(key, &blueprint) {
+        let new = self.tree.new_names(key, &blueprint);
+        if !self.tree.may_add(key, &blueprint, new) {
             self.reached.hit(Transition::TooManyResources);
+            let failure = StackFailure::new(kiln_resources::behaviour::TOO_MANY);
             return self.fail_traversal(env, key, failure);
         }
+        self.announce_resources(key, new);
         let definition = &blueprint.definition;
         let graph = definition.graph();
         let wanted: Vec<bool> = (0..graph.len()).map(|at| definition.is_enabled(at)).collect();
-        let new = graph.len().saturating_sub(self.tree.stack(key).by_name.len());
         self.tree.reserve_resources(new);
         self.schedule_positions(key, graph, &wanted);
     }
@@ -76,6 +78,7 @@ impl Machine {
             None => {
                 self.reached.hit(Transition::ResourceAdded);
                 let slot = self.new_resource(env, key, &goal, name);
+                self.made_announced_resource(key);
                 self.create_resource(env, slot, goal);
             }
             Some((slot, _)) if self.tree.resource(slot).state.action == Action::Init => {
@@ -103,6 +106,25 @@ impl Machine {
                 };
                 self.apply_decision(env, slot, goal, decision);
             }
+        }
+    }
+
+    /// Announces the resources that a traversal is going to add, so that no other traversal takes their place.
+    fn announce_resources(&mut self, key: StackKey, new: usize) {
+        let Some(traversal) = self.traversal_mut(key) else {
+            return self.unexpected(key, "resources are announced without a traversal");
+        };
+        let former = std::mem::replace(&mut traversal.announced, new);
+        self.tree.announced = self.tree.announced - former + new;
+    }
+
+    /// A resource that was announced is there.
+    fn made_announced_resource(&mut self, key: StackKey) {
+        if let Some(traversal) = self.traversal_mut(key)
+            && traversal.announced > 0
+        {
+            traversal.announced -= 1;
+            self.tree.announced -= 1;
         }
     }
 
@@ -251,23 +273,25 @@ impl Machine {
 }
 
 impl Tree {
-    /// Fails if the tree would have more resources than the operator allows.
-    fn check_resource_count(
-        &self,
-        key: StackKey,
-        blueprint: &Blueprint,
-    ) -> Result<(), StackFailure> {
-        let Some(limit) = self.config.max_resources else { return Ok(()) };
-        let stack = self.stack(key);
-        let new = blueprint
-            .definition
-            .resources()
-            .filter(|(_, resource)| !stack.by_name.contains_key(&resource.name))
-            .count();
-        if self.resource_count + new <= limit || new == 0 {
-            return Ok(());
-        }
-        Err(StackFailure::new(kiln_resources::behaviour::TOO_MANY))
+    /// How many resources of a template the stack does not have.
+    fn new_names(&self, key: StackKey, blueprint: &Blueprint) -> usize {
+        let by_name = &self.stack(key).by_name;
+        let resources = blueprint.definition.resources();
+        resources.filter(|(_, resource)| !by_name.contains_key(&resource.name)).count()
+    }
+
+    /// Whether the operator's limit lets a stack of the tree add so many resources. What the traversals of other stacks have
+    /// announced counts as if it were there.
+    fn may_add(&self, key: StackKey, blueprint: &Blueprint, new: usize) -> bool {
+        let Some(limit) = self.config.max_resources else { return true };
+        let total = self.resource_count.saturating_add(self.announced).saturating_add(new);
+        // A tree is never prevented from going back to what it was.
+        let root = self.traversal(self.root_key());
+        let is_rollback = root.is_some_and(|traversal| traversal.action == Action::Rollback);
+        // A tree can be too large already, because the limit was lowered: then its stacks may become smaller.
+        let wanted = blueprint.definition.resources().count();
+        let is_smaller = self.resource_count > limit && wanted <= self.stack(key).by_name.len();
+        new == 0 || total <= limit || is_rollback || is_smaller
     }
 
     /// The definition of a resource with all functions resolved.

@@ -28,6 +28,11 @@ impl Machine {
         if traversals != self.tree.active_traversals {
             found.push(format!("{traversals} traversals, {} counted", self.tree.active_traversals));
         }
+        let traversals = self.stacks().filter_map(|(_, stack)| stack.traversal.as_deref());
+        let announced: usize = traversals.map(|traversal| traversal.announced).sum();
+        if announced != self.tree.announced {
+            found.push(format!("{announced} resources announced, {} counted", self.tree.announced));
+        }
         for (key, stack) in self.stacks() {
             let mut flaws = Vec::new();
             self.check_stack(key, stack, &mut flaws);

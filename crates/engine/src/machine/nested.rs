@@ -523,7 +523,7 @@ impl Tree {
             members: &members,
             is_new: resource.child.is_none(),
             wanted_size: resource.op.as_ref().and_then(|op| op.resizing()).map(|it| it.size),
-            max_size: self.config.max_resources.unwrap_or(usize::MAX),
+            max_size: self.largest_group(members.len()),
             siblings: &siblings,
             timeout: timeout.unwrap_or(self.config.action_timeout),
             new_id: &mut fresh,

@@ -41,6 +41,8 @@ pub(crate) struct Traversal {
     pub(crate) converges: bool,
     /// The dependencies of resources that were changed; `None` after a restart, when they are not known.
     pub(crate) touched: Option<BTreeSet<ResourceId>>,
+    /// How many resources it is going to add.
+    pub(crate) announced: usize,
 }
 
 /// The phase of a traversal.
@@ -148,6 +150,7 @@ impl Traversal {
             snapshot: None,
             converges: false,
             touched: Some(BTreeSet::new()),
+            announced: 0,
         }
     }
 
@@ -266,6 +269,7 @@ impl Traversal {
             snapshot: record.snapshot.map(|id| SnapshotId(id.0)),
             converges: record.converges,
             touched: None,
+            announced: 0,
             ..Traversal::new(action, Time::from_micros(record.deadline))
         }
     }

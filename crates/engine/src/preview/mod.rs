@@ -4,8 +4,11 @@
 //! be replaced is unknown, so its dependents are shown as changed, too.
 
 mod nested;
+mod room;
+mod size;
 mod sketch;
 
+pub(crate) use size::Oversize;
 pub use sketch::{Current, Sketch};
 
 use crate::blueprint::{Blueprint, Identity, Recipe, ResolvedType};
@@ -23,6 +26,7 @@ use kiln_template::eval::{Resolver, Scope};
 use kiln_template::functions::{Facade, Fault, step_into_attribute};
 use kiln_template::resolved::ResolvedDefinition;
 use kiln_template::value::{Members, Unknown, Value};
+use room::Room;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use uuid::Uuid;
@@ -73,13 +77,30 @@ pub struct NewRoot<'a> {
 /// Previews a create: every resource is [`Fate::Added`], those of nested stacks inside their parents; the error is the reason for
 /// which the create would be refused. The reference of a resource is its name, and its attributes are null.
 pub fn create(config: &Arc<Config>, new: NewRoot<'_>) -> Result<Vec<Forecast>, String> {
-    let (project, id) = (new.project.clone(), StackId(Uuid::nil()));
-    let mut tree = Tree::empty(config.clone(), id, project, "".into());
-    let identity = Identity { name: new.name, id: None, project: new.project };
-    let mut templates = std::mem::take(&mut tree.templates);
-    let blueprint = Blueprint::of_root(config, &mut templates, new.recipe, &identity, None);
-    tree.templates = templates;
-    tree.forecast(&Place::new(new.name.clone(), true), &blueprint?)
+    let (mut tree, place, blueprint) = new.into_parts(config)?;
+    let mut room = Room::of(&tree);
+    tree.forecast(&place, &blueprint, &mut room)
+}
+
+/// Refuses to create a tree that would have more resources, or would be nested deeper, than the operator allows. Resources
+/// whose number is not known yet are not counted.
+pub(crate) fn check_size(config: &Arc<Config>, new: NewRoot<'_>) -> Result<(), Oversize> {
+    // What is wrong with a template that cannot be read is reported elsewhere.
+    let Ok((mut tree, place, blueprint)) = new.into_parts(config) else { return Ok(()) };
+    tree.check_size_of(&place, &blueprint)
+}
+
+impl NewRoot<'_> {
+    /// A tree without resources, and the root stack that it would get.
+    fn into_parts(self, config: &Arc<Config>) -> Result<(Tree, Place, Blueprint), String> {
+        let (project, id) = (self.project.clone(), StackId(Uuid::nil()));
+        let mut tree = Tree::empty(config.clone(), id, project, "".into());
+        let identity = Identity { name: self.name, id: None, project: self.project };
+        let mut templates = std::mem::take(&mut tree.templates);
+        let blueprint = Blueprint::of_root(config, &mut templates, self.recipe, &identity, None);
+        tree.templates = templates;
+        Ok((tree, Place::new(self.name.clone(), true), blueprint?))
+    }
 }
 
 /// The outputs of a stack that would be created, as far as their values are known.
@@ -147,6 +168,21 @@ impl Place {
 impl Tree {
     /// Previews an update of the root stack to a recipe; the error is the reason for which it would be refused.
     pub fn preview(&mut self, recipe: &Recipe) -> Result<Vec<Forecast>, String> {
+        let (place, blueprint) = self.next_root(recipe)?;
+        let mut room = Room::of(self);
+        self.forecast(&place, &blueprint, &mut room)
+    }
+
+    /// Refuses to update the tree to a recipe with which it would have more resources, or would be nested deeper, than the
+    /// operator allows. A tree that has more already may become smaller.
+    pub(crate) fn check_size(&mut self, recipe: &Recipe) -> Result<(), Oversize> {
+        // What is wrong with a template that cannot be read is reported elsewhere.
+        let Ok((place, blueprint)) = self.next_root(recipe) else { return Ok(()) };
+        self.check_size_of(&place, &blueprint)
+    }
+
+    /// The root stack as a recipe describes it.
+    fn next_root(&mut self, recipe: &Recipe) -> Result<(Place, Blueprint), String> {
         let key = self.root_key();
         let config = self.config.clone();
         let mut templates = std::mem::take(&mut self.templates);
@@ -156,11 +192,17 @@ impl Tree {
         let blueprint = Blueprint::of_root(&config, &mut templates, recipe, &identity, former);
         let place = Place { key: Some(key), ..Place::new(stack.name.clone(), false) };
         self.templates = templates;
-        self.forecast(&place, &blueprint?)
+        Ok((place, blueprint?))
     }
 
-    fn forecast(&mut self, place: &Place, blueprint: &Blueprint) -> Result<Vec<Forecast>, String> {
+    fn forecast(
+        &mut self,
+        place: &Place,
+        blueprint: &Blueprint,
+        room: &mut Room,
+    ) -> Result<Vec<Forecast>, String> {
         let definition = &blueprint.definition;
+        room.take_resources(definition.resources().count())?;
         let order = definition.order().map_err(|_| "Circular Dependency Found".to_owned())?;
         let users = definition.graph().dependents();
         let (mut seen, mut forecasts) = (Seen::default(), Vec::new());
@@ -176,9 +218,11 @@ impl Tree {
             };
             let fate = self.fate(blueprint, &goal, current)?;
             let sketch = self.sketch(place, definition, &goal, &users);
+            room.take_bytes(&sketch)?;
             seen.fates.insert(resource.name.clone(), fate);
             seen.properties.insert(resource.name.clone(), Arc::new(sketch.properties.clone()));
-            let inside = self.forecast_nested(place, blueprint, &goal, (current, fate), &seen)?;
+            let known = ((current, fate), &seen);
+            let inside = self.forecast_nested(place, blueprint, &goal, known, room)?;
             let (nested, inside) = inside.unwrap_or_default();
             // Drift inside a nested stack is corrected inside it.
             let fate = match fate {
@@ -203,7 +247,9 @@ impl Tree {
             let names = self.stack(key).by_name.keys();
             let gone = names.filter(|name| !definition.has_resource(name));
             let gone = gone.filter_map(|name| self.current(key, name));
-            forecasts.extend(gone.map(|slot| self.forecast_removal(slot)));
+            for slot in gone {
+                forecasts.push(self.forecast_removal(slot, room)?);
+            }
         }
         Ok(forecasts)
     }
@@ -230,21 +276,25 @@ impl Tree {
     }
 
     /// A resource that would be deleted, with its nested stack.
-    fn forecast_removal(&self, slot: Slot) -> Forecast {
+    fn forecast_removal(&self, slot: Slot, room: &mut Room) -> Result<Forecast, String> {
         let child = self.resource(slot).child;
-        let inside = child.map_or_else(Vec::new, |child| {
+        let mut inside = Vec::new();
+        if let Some(child) = child {
             let names = self.stack(child).by_name.keys();
-            let slots = names.filter_map(|name| self.current(child, name));
-            slots.map(|slot| self.forecast_removal(slot)).collect()
-        });
-        Forecast {
+            for slot in names.filter_map(|name| self.current(child, name)) {
+                inside.push(self.forecast_removal(slot, room)?);
+            }
+        }
+        let resource = self.sketch_current(slot);
+        room.take_bytes(&resource)?;
+        Ok(Forecast {
             fate: Fate::Deleted,
-            resource: self.sketch_current(slot),
+            resource,
             is_nested: child.is_some(),
             is_group: false,
             nested: None,
             inside,
-        }
+        })
     }
 
     /// The definition of a resource, as far as its values are known.

@@ -1,5 +1,6 @@
 //! Previews of the resources of nested stacks.
 
+use super::room::Room;
 use super::{Fate, Forecast, Place, Seen};
 use crate::blueprint::{Blueprint, Identity, Recipe, ResolvedType, Source};
 use crate::ids::{RecipeId, ResourceId};
@@ -10,7 +11,7 @@ use kiln_resources::behaviour::{
     Group, GroupMember, OperationKind, Siblings, Stage, StageFn, TOO_MANY,
 };
 use kiln_resources::guard::guarded;
-use kiln_resources::op::{FailureClass, OpError, merge_data};
+use kiln_resources::op::{Failure, FailureClass, OpError, merge_data};
 use kiln_template::value::{Members, Value};
 use std::sync::Arc;
 use uuid::Uuid;
@@ -27,9 +28,32 @@ impl Tree {
         place: &Place,
         parent_blueprint: &Blueprint,
         goal: &Goal<'_>,
+        (existing, seen): ((Option<Slot>, Fate), &Seen),
+        room: &mut Room,
+    ) -> Result<Option<Inside>, String> {
+        match self.nested_stack(place, parent_blueprint, goal, existing, seen) {
+            Ok(Some((inner, blueprint))) => {
+                let inside = self.forecast(&inner, &blueprint, room)?;
+                Ok(Some((Some(super::described(&blueprint.definition)), inside)))
+            }
+            Ok(None) => Ok(None),
+            // What depends on values that are not known yet is left out.
+            Err(Unforeseen::NotKnownYet(_)) if !place.is_new => Ok(None),
+            Err(
+                Unforeseen::Limit(why) | Unforeseen::Refused(why) | Unforeseen::NotKnownYet(why),
+            ) => Err(why),
+        }
+    }
+
+    /// The nested stack of a resource when it is what it should be; nothing if the resource has none.
+    pub(super) fn nested_stack(
+        &mut self,
+        place: &Place,
+        parent_blueprint: &Blueprint,
+        goal: &Goal<'_>,
         (current, fate): (Option<Slot>, Fate),
         seen: &Seen,
-    ) -> Result<Option<Inside>, String> {
+    ) -> Result<Option<(Place, Blueprint)>, Unforeseen> {
         if !goal.resolved_type.is_nested() {
             return Ok(None);
         }
@@ -41,7 +65,8 @@ impl Tree {
         let child = kept.and_then(|slot| self.resource(slot).child);
         if place.depth >= self.config.max_depth {
             let limit = self.config.max_depth;
-            return Err(format!("Request limit exceeded: Recursion depth exceeds {limit}."));
+            let message = format!("Request limit exceeded: Recursion depth exceeds {limit}.");
+            return Err(Unforeseen::Limit(message));
         }
         let nothing = Recipe::nothing(RecipeId(Uuid::nil()));
         let (recipe, entry) = match goal.resolved_type {
@@ -56,15 +81,16 @@ impl Tree {
                 let siblings = Drawn { world, parent_blueprint, seen };
                 let stage = match self.last_stage(stages, &name, (kept, child), &siblings) {
                     Ok(stage) => stage,
-                    // A value that is not known yet is left out.
-                    Err(_) if !place.is_new => return Ok(None),
-                    Err(OpError::Failed(failure)) => return Err(failure.message),
+                    Err(OpError::Failed(failure)) => return Err(failure.into()),
                     Err(OpError::Replace) => return Ok(None),
                 };
                 let template = match stage.file {
                     Some(url) => match parent_blueprint.shared.files.get(&url) {
                         Some(text) => Source::File(url, text.clone()),
-                        None => return Err(format!("Could not fetch remote template \"{url}\"")),
+                        None => {
+                            let message = format!("Could not fetch remote template \"{url}\"");
+                            return Err(Unforeseen::Refused(message));
+                        }
                     },
                     None => Source::Made(stage.template),
                 };
@@ -92,12 +118,8 @@ impl Tree {
             parent_blueprint.of_child(&config, &mut templates, &recipe, &identity, parent_resource);
         self.templates = templates;
         match blueprint {
-            Ok(blueprint) => {
-                let inside = self.forecast(&inner, &blueprint)?;
-                Ok(Some((Some(super::described(&blueprint.definition)), inside)))
-            }
-            Err(why) if place.is_new => Err(why),
-            Err(_) => Ok(None),
+            Ok(blueprint) => Ok(Some((inner, blueprint))),
+            Err(why) => Err(Unforeseen::NotKnownYet(why)),
         }
     }
 
@@ -110,17 +132,18 @@ impl Tree {
         siblings: &Drawn<'_>,
     ) -> Result<Stage, OpError> {
         let properties = siblings.seen.properties.get(name).cloned().unwrap_or_default();
-        let limit = self.config.max_resources.unwrap_or(usize::MAX);
         let reference = kept.map(|slot| self.reference(slot));
         let reference = reference.as_ref().and_then(Value::as_text).map_or(name, |text| text);
         let mut members = child.map(|child| self.group_members(child)).unwrap_or_default();
+        let limit = self.largest_group(members.len());
         let mut data = kept.map(|slot| (*self.resource(slot).data).clone()).unwrap_or_default();
         let mut drawn = 0;
         let mut is_new = child.is_none();
         for _ in 0..MAX_STAGES {
             let mut fresh = || {
                 drawn += 1;
-                ResourceId(Uuid::from_u128(drawn)).short()
+                // A short id is made of the first bits.
+                ResourceId(Uuid::from_u128(drawn << 96)).short()
             };
             let mut group = Group {
                 name,
@@ -154,6 +177,25 @@ impl Tree {
             merge_data(&mut data, stage.data);
         }
         Err(OpError::failed(FailureClass::Error, "the group does not come to an end"))
+    }
+}
+
+/// Why it is not known what a nested stack will be.
+pub(super) enum Unforeseen {
+    /// It would exceed a limit.
+    Limit(String),
+    /// It cannot be made.
+    Refused(String),
+    /// It cannot be made of the values that are known.
+    NotKnownYet(String),
+}
+
+impl From<Failure> for Unforeseen {
+    fn from(failure: Failure) -> Unforeseen {
+        match failure.class {
+            FailureClass::RequestLimitExceeded => Unforeseen::Limit(failure.message),
+            _ => Unforeseen::NotKnownYet(failure.message),
+        }
     }
 }
 

@@ -194,7 +194,7 @@ impl Siblings for NoSiblings {
 }
 
 /// The properties that a resource is to have, and those that it might have.
-fn all_properties(goal: &Goal<'_>) -> Members {
+pub(super) fn all_properties(goal: &Goal<'_>) -> Members {
     let Some(schema) = goal.resolved_type.schema() else {
         return (*goal.definition.properties).clone();
     };

@@ -217,6 +217,7 @@ impl Tree {
             snapshots: BTreeMap::new(),
             copies: BTreeMap::new(),
             resource_count: 0,
+            announced: 0,
             ops: BTreeMap::new(),
             next_op: 0,
             next_number: 0,

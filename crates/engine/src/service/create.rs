@@ -2,6 +2,7 @@
 
 use super::request::{Subject, ValidatedRequest, check_name, recipe};
 use super::{RequestError, Requester, Service, StackRequest, TemplateSource};
+use crate::blueprint::Recipe;
 use crate::error_type::ErrorType;
 use crate::ids::{Ids, StackId};
 use crate::machine::{NewStack, Settings};
@@ -88,7 +89,7 @@ impl Service {
         self.check_free(requester, name).await?;
         self.check_quota(requester).await?;
         let id = StackId(SystemIds::default().next());
-        let report = self.validate_new(requester, name, Some(id), &request).await?;
+        let (_, recipe) = self.validate_new(requester, name, Some(id), &request).await?;
         let loan = self.delegate(requester, id).await?;
         let credential = Some(loan.credential.clone());
         let new = NewStack {
@@ -97,7 +98,7 @@ impl Service {
             project: requester.project.clone(),
             user_name: requester.user_name.clone(),
             settings: Settings { credential, ..request.settings.clone() },
-            recipe: Arc::new(recipe(&self.config, requester, &request, report)),
+            recipe: Arc::new(recipe),
             adopted,
             request: RequestId::current(),
         };
@@ -142,19 +143,24 @@ impl Service {
         request: &StackRequest,
     ) -> Result<StackPreview, RequestError> {
         self.check_free(requester, name).await?;
-        let mut report = self.validate_new(requester, name, None, request).await?;
-        let Some(definition) = report.definition.take() else {
+        let (report, recipe) = self.validate_new(requester, name, None, request).await?;
+        let Some(definition) = report.definition else {
             return Err(RequestError::new(
                 ErrorType::StackValidationFailed,
                 "The template cannot be read.",
             ));
         };
         let name: Arc<str> = name.into();
-        let recipe = recipe(&self.config, requester, request, report);
         let new = NewRoot { name: &name, project: &requester.project, recipe: &recipe };
-        let resources = preview::create(&self.config, new)
-            .map_err(|message| RequestError::new(ErrorType::StackValidationFailed, message))?;
-        let outputs = preview::outputs(&definition, &resources);
+        let foresee = || {
+            let resources = preview::create(&self.config, new)?;
+            let outputs = preview::outputs(&definition, &resources);
+            Ok((resources, outputs))
+        };
+        let (resources, outputs) =
+            self.work(&requester.project, foresee).await?.map_err(|message: String| {
+                RequestError::new(ErrorType::StackValidationFailed, message)
+            })?;
         Ok(StackPreview { name, definition, resources, outputs })
     }
 
@@ -165,26 +171,47 @@ impl Service {
         request: &StackRequest,
     ) -> Result<(Report, Sources), RequestError> {
         let subject = Subject { name: "", id: None, project: &requester.project };
-        let ValidatedRequest { report, sources } =
-            self.validate_request(requester, &subject, request, Checks::TEMPLATE).await;
-        match report.has_errors() {
-            true => Err(RequestError::from_diagnostics(&report.diagnostics, &sources, true)),
-            false => Ok((report, sources)),
+        let ValidatedRequest { mut report, sources } =
+            self.validate_request(requester, &subject, request, Checks::TEMPLATE).await?;
+        if report.has_errors() {
+            return Err(RequestError::from_diagnostics(&report.diagnostics, &sources, true));
         }
+        // The recipe takes the environment.
+        let environment = report.environment.clone();
+        self.sized_recipe(requester, "", request, &mut report).await?;
+        Ok((Report { environment, ..report }, sources))
+    }
+
+    /// The recipe of a new stack, unless the tree would be larger than the operator allows.
+    async fn sized_recipe(
+        &self,
+        requester: &Requester,
+        name: &str,
+        request: &StackRequest,
+        report: &mut Report,
+    ) -> Result<Recipe, RequestError> {
+        let is_flat = self.is_flat(report);
+        let recipe = recipe(&self.config, requester, request, report);
+        if !is_flat {
+            let new = NewRoot { name: &name.into(), project: &requester.project, recipe: &recipe };
+            let check = || preview::check_size(&self.config, new);
+            self.work(&requester.project, check).await??;
+        }
+        Ok(recipe)
     }
 
     /// The parameters of nested templates, by resource; `None` if there are no nested templates, or if they depend on
     /// values that are not known.
-    pub fn nested_parameters(
+    pub async fn nested_parameters(
         &self,
         requester: &Requester,
         request: &StackRequest,
-        report: Report,
-    ) -> Option<Value> {
-        let recipe = recipe(&self.config, requester, request, report);
+        mut report: Report,
+    ) -> Result<Option<Value>, RequestError> {
+        let recipe = recipe(&self.config, requester, request, &mut report);
         let new = NewRoot { name: &"".into(), project: &requester.project, recipe: &recipe };
-        let forecasts = preview::create(&self.config, new).ok()?;
-        nested_parameters(&forecasts)
+        let foresee = || nested_parameters(&preview::create(&self.config, new).ok()?);
+        self.work(&requester.project, foresee).await
     }
 
     async fn validate_new(
@@ -193,16 +220,17 @@ impl Service {
         name: &str,
         id: Option<StackId>,
         request: &StackRequest,
-    ) -> Result<Report, RequestError> {
+    ) -> Result<(Report, Recipe), RequestError> {
         let subject = Subject { name, id, project: &requester.project };
-        let validated = self.validate_request(requester, &subject, request, Checks::CREATE).await;
+        let validated = self.validate_request(requester, &subject, request, Checks::CREATE).await?;
         // The error of a template that cannot be read at all comes first.
         if validated.report.template.is_some() {
             check_name(name)?;
         }
-        let report = validated.into_report(requester)?;
+        let mut report = validated.into_report(requester)?;
         self.check_remote_stacks(requester, request, &report).await?;
-        Ok(report)
+        let recipe = self.sized_recipe(requester, name, request, &mut report).await?;
+        Ok((report, recipe))
     }
 
     async fn check_free(&self, requester: &Requester, name: &str) -> Result<(), RequestError> {

@@ -45,6 +45,7 @@ use crate::machine::Command;
 use crate::request_id::RequestId;
 use crate::runtime::{Engine, now};
 use crate::store::{CommandRow, Store};
+use crate::workers::{WorkLimits, Workers};
 use kiln_cloud::{CreatedBy, Transport, UserToken};
 use std::sync::Arc;
 
@@ -88,6 +89,8 @@ pub struct Rules {
     pub allows_abandon: bool,
     /// Stacks with one of these tags are not listed.
     pub hidden_tags: Vec<Arc<str>>,
+    /// How many requests of a project are validated or previewed at the same time, and how many wait for that.
+    pub work: WorkLimits,
 }
 
 impl Default for Rules {
@@ -102,6 +105,7 @@ impl Default for Rules {
             allows_adopt: false,
             allows_abandon: false,
             hidden_tags: Vec::new(),
+            work: WorkLimits::default(),
         }
     }
 }
@@ -119,6 +123,7 @@ pub struct Service {
     /// The subscriptions to changes.
     changes: changes::Changes,
     collector: Arc<collect::Collector>,
+    workers: Arc<Workers>,
 }
 
 impl Service {
@@ -131,6 +136,7 @@ impl Service {
         engine: Option<Engine>,
     ) -> Service {
         Service {
+            workers: Arc::new(Workers::new(rules.work)),
             store,
             config,
             rules: Arc::new(rules),
@@ -149,6 +155,11 @@ impl Service {
     /// The operator's limits.
     pub fn rules(&self) -> &Rules {
         &self.rules
+    }
+
+    /// The threads for long work without I/O.
+    pub fn workers(&self) -> &Workers {
+        &self.workers
     }
 
     /// The store.

@@ -3,6 +3,7 @@
 
 use super::{RequestError, Requester, Service, StackRequest, TemplateSource};
 use crate::error_type::ErrorType;
+use kiln_resources::behaviour::TOO_MANY;
 use kiln_template::Value;
 use kiln_template::definition::UnknownResolver;
 use kiln_template::eval::Scope;
@@ -12,6 +13,9 @@ use kiln_template::value::Members;
 use std::sync::Arc;
 
 const KIND: &str = "OS::Heat::Stack";
+
+/// How many remote stacks are checked where the operator sets no limit on the resources of a stack.
+const MAX_CHECKED: usize = 1000;
 
 /// The properties of the remote stacks of a template.
 fn stacks(report: &Report) -> Vec<Arc<Members>> {
@@ -24,16 +28,45 @@ fn stacks(report: &Report) -> Vec<Arc<Members>> {
     frozen.map(|frozen| frozen.properties.clone()).collect()
 }
 
+/// The stacks around a remote stack, and how many more may be checked.
+struct Nesting {
+    depth: usize,
+    left: usize,
+}
+
 impl Service {
-    /// Checks the remote stacks of a template.
+    /// Checks the remote stacks of a template, and those that their templates make in turn.
     pub(super) async fn check_remote_stacks(
         &self,
         requester: &Requester,
         request: &StackRequest,
         report: &Report,
     ) -> Result<(), RequestError> {
+        let left = self.config.max_resources.unwrap_or(MAX_CHECKED);
+        self.check_stacks_of(requester, request, report, &mut Nesting { depth: 0, left }).await
+    }
+
+    async fn check_stacks_of(
+        &self,
+        requester: &Requester,
+        request: &StackRequest,
+        report: &Report,
+        nesting: &mut Nesting,
+    ) -> Result<(), RequestError> {
         for properties in stacks(report) {
-            self.check_remote_stack(requester, request, &properties).await?;
+            // A stack whose template makes the same stack again would never end.
+            if nesting.depth >= self.config.max_depth {
+                let limit = self.config.max_depth;
+                let message = format_args!("Recursion depth exceeds {limit}.");
+                return Err(RequestError::limit_exceeded(message));
+            }
+            let Some(left) = nesting.left.checked_sub(1) else {
+                return Err(RequestError::new(ErrorType::RequestLimitExceeded, TOO_MANY));
+            };
+            *nesting = Nesting { depth: nesting.depth + 1, left };
+            // The future of a stack contains those of the stacks inside it.
+            Box::pin(self.check_remote_stack(requester, request, &properties, nesting)).await?;
+            nesting.depth -= 1;
         }
         Ok(())
     }
@@ -43,6 +76,7 @@ impl Service {
         requester: &Requester,
         request: &StackRequest,
         properties: &Members,
+        nesting: &mut Nesting,
     ) -> Result<(), RequestError> {
         let bad =
             |message: String| Err(RequestError::new(ErrorType::StackValidationFailed, message));
@@ -70,7 +104,7 @@ impl Service {
             ..StackRequest::default()
         };
         match self.validate(requester, &inner).await {
-            Ok(_) => Ok(()),
+            Ok((report, _)) => self.check_stacks_of(requester, &inner, &report, nesting).await,
             Err(refusal) => bad(format!(
                 "Failed validating stack template using Heat endpoint at region \"{}\" due to \
                  \"ERROR: {}\"",

@@ -8,13 +8,16 @@ use crate::config::Config;
 use crate::error_type::ErrorType;
 use crate::ids::{Ids, RecipeId, StackId};
 use crate::machine::Settings;
+use crate::preview::Oversize;
 use crate::runtime::SystemIds;
+use crate::workers::TooMuchWork;
 use kiln_template::definition::Files;
 use kiln_template::document::{Node, SecretHandling};
-use kiln_template::environment::Environment;
+use kiln_template::environment::{Environment, Implementation};
 use kiln_template::limits::Limits;
 use kiln_template::parameters::SuppliedValues;
 use kiln_template::print::{self, Keys};
+use kiln_template::template::Resource;
 use kiln_template::validate::{Checks, Context, Input, Report, Root, validate};
 use kiln_template::{Sources, Span, Value};
 use std::collections::BTreeSet;
@@ -83,19 +86,49 @@ impl Service {
         subject: &Subject<'_>,
         request: &StackRequest,
         checks: Checks,
-    ) -> ValidatedRequest {
+    ) -> Result<ValidatedRequest, RequestError> {
         // The answers may lead to further questions.
         const ROUNDS: usize = 3;
         let by = requester.user_token.credential();
         let mut answers = CloudAnswers::new();
         for _ in 0..ROUNDS {
-            let (validated, open) = self.validate_once(subject, request, checks, &answers);
+            let validate = || self.validate_once(subject, request, checks, &answers);
+            let (validated, open) = self.work(&requester.project, validate).await?;
             if open.is_empty() || !self.transport.has_cloud() {
-                return validated;
+                return Ok(validated);
             }
             answers.extend(cloud_constraints::ask(&self.transport, &by, open).await);
         }
-        self.validate_once(subject, request, checks, &answers).0
+        let validate = || self.validate_once(subject, request, checks, &answers).0;
+        self.work(&requester.project, validate).await
+    }
+
+    /// Whether a template has no resources that are nested stacks.
+    pub(super) fn is_flat(&self, report: &Report) -> bool {
+        let types = self.config.types;
+        let is_builtin = |name: &str| types.get(name).is_some();
+        let is_nested = |resource: &Resource| {
+            let (kind, name) = (&resource.type_name.value, Some(&*resource.name));
+            match report.registry.resolve(kind, name, &is_builtin) {
+                Ok(Implementation::Builtin(name)) => {
+                    types.get(&name).is_some_and(|kind| kind.behaviour.stages.is_some())
+                }
+                Ok(Implementation::Template { .. }) => true,
+                Err(_) => false,
+            }
+        };
+        let resources = report.definition.iter().flat_map(|definition| definition.resources());
+        !resources.map(|(_, resource)| resource).any(is_nested)
+    }
+
+    /// Does long work for a project, on a thread that serves no sockets. All work of requests whose amount depends on
+    /// templates goes through here.
+    pub(super) async fn work<T>(
+        &self,
+        project: &Arc<str>,
+        work: impl FnOnce() -> T,
+    ) -> Result<T, RequestError> {
+        self.workers.run(project, work).await.map_err(|TooMuchWork| RequestError::too_much_work())
     }
 
     /// Validates a request; returns the questions for the cloud that are open.
@@ -135,6 +168,12 @@ impl Service {
     }
 }
 
+impl From<Oversize> for RequestError {
+    fn from(Oversize(message): Oversize) -> RequestError {
+        RequestError::new(ErrorType::RequestLimitExceeded, message)
+    }
+}
+
 impl ValidatedRequest {
     /// Refuses a request that has errors, or that uses types that the requester may not use.
     pub(super) fn into_report(self, requester: &Requester) -> Result<Report, RequestError> {
@@ -169,7 +208,7 @@ pub(super) fn recipe(
     config: &Config,
     requester: &Requester,
     request: &StackRequest,
-    mut report: Report,
+    report: &mut Report,
 ) -> Recipe {
     let names = config.types.iter().map(|kind| kind.name());
     let forbidden = names.filter(|name| !(requester.may_use)(name)).map(Arc::from).collect();
@@ -178,7 +217,7 @@ pub(super) fn recipe(
         id: RecipeId(SystemIds::default().next()),
         template: Source::Text(request.template.text()),
         files: Arc::new(request.files.clone()),
-        environment: Arc::new(report.environment),
+        environment: Arc::new(std::mem::take(&mut report.environment)),
         parameters: Arc::default(),
         aliases: Vec::new(),
         forbidden: Arc::new(forbidden),

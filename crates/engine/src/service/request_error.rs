@@ -50,6 +50,15 @@ impl RequestError {
         )
     }
 
+    /// The error for a project that has too many requests at the same time.
+    pub(crate) fn too_much_work() -> RequestError {
+        RequestError::new(
+            ErrorType::HttpTooManyRequests,
+            "Too many requests of the project wait to be validated. Send this request again later, and fewer at the same \
+             time.",
+        )
+    }
+
     /// The first error that the validation found, with all findings.
     pub(crate) fn from_diagnostics(
         diagnostics: &[Diagnostic],

@@ -4,6 +4,7 @@ use super::cloud_constraints::CloudAnswers;
 use super::observe;
 use super::request::{Subject, recipe};
 use super::{RequestError, Requester, Service, StackRequest, TemplateSource};
+use crate::blueprint::Recipe;
 use crate::error_type::ErrorType;
 use crate::machine::Command;
 use crate::preview::Forecast;
@@ -33,8 +34,8 @@ impl Service {
         patch: &Patch,
     ) -> Result<(), RequestError> {
         let view = self.view(stack).await?;
-        let (mut request, report) =
-            self.validate_change(requester, stack, &view, request, patch).await?;
+        let (mut request, recipe, view) =
+            self.validate_change(requester, stack, view, request, patch).await?;
         if !patch.is_partial {
             request.settings.tags.get_or_insert_default();
         }
@@ -48,7 +49,7 @@ impl Service {
             false => None,
         };
         settings.credential = loan.as_ref().map(|loan| loan.credential.clone());
-        let recipe = Arc::new(recipe(&self.config, requester, &request, report));
+        let recipe = Arc::new(recipe);
         let written = self.command(stack.root, Command::Update { recipe, settings }).await;
         self.commit_delegation(loan, written).await
     }
@@ -62,17 +63,17 @@ impl Service {
         patch: &Patch,
     ) -> Result<Vec<Forecast>, RequestError> {
         let view = self.view(stack).await?;
-        let (request, report) =
-            self.validate_change(requester, stack, &view, request, patch).await?;
+        let (request, recipe, view) =
+            self.validate_change(requester, stack, view, request, patch).await?;
         let compares = self.compares(&request);
-        let recipe = recipe(&self.config, requester, &request, report);
         let mut tree = view.into_tree();
         if compares && self.transport.has_cloud() {
             let open = tree.observable_resources();
             let (by, behalf) = (tree.credential.clone(), tree.acting_for());
             tree.observed = observe::read(&self.transport, &by, behalf, open).await;
         }
-        tree.preview(&recipe)
+        self.work(&requester.project, || tree.preview(&recipe))
+            .await?
             .map_err(|message| RequestError::new(ErrorType::StackValidationFailed, message))
     }
 
@@ -85,10 +86,10 @@ impl Service {
         &self,
         requester: &Requester,
         stack: &StackRow,
-        view: &View,
+        mut view: View,
         request: StackRequest,
         patch: &Patch,
-    ) -> Result<(StackRequest, Report), RequestError> {
+    ) -> Result<(StackRequest, Recipe, View), RequestError> {
         match stack.state.action {
             Action::Suspend => {
                 return Err(RequestError::unsupported("Updating a stack when it is suspended"));
@@ -103,10 +104,14 @@ impl Service {
         }
         let subject = Subject { name: &stack.name, id: Some(stack.id), project: &stack.project };
         let request = match patch.is_partial {
-            true => self.patched(&subject, view, request, &patch.cleared),
+            true => {
+                let patch = || self.patched(&subject, &view, request, &patch.cleared);
+                self.work(&requester.project, patch).await?
+            }
             false => request,
         };
-        let validated = self.validate_request(requester, &subject, &request, Checks::CREATE).await;
+        let validated =
+            self.validate_request(requester, &subject, &request, Checks::CREATE).await?;
         let former = view.root();
         let parameters = validated.report.definition.as_ref().map(|it| &it.parameters);
         if let (Some(old), Some(new)) = (former.bound(), parameters)
@@ -114,9 +119,15 @@ impl Service {
         {
             return Err(RequestError::from_diagnostics(&[found], &validated.sources, false));
         }
-        let report = validated.into_report(requester)?;
+        let mut report = validated.into_report(requester)?;
         self.check_remote_stacks(requester, &request, &report).await?;
-        Ok((request, report))
+        let is_flat = self.is_flat(&report);
+        let recipe = recipe(&self.config, requester, &request, &mut report);
+        if !is_flat {
+            let check = || view.tree_mut().check_size(&recipe);
+            self.work(&requester.project, check).await??;
+        }
+        Ok((request, recipe, view))
     }
 
     /// The request, completed by the current template, environment and files of the stack.

@@ -68,6 +68,8 @@ pub struct Tree {
     pub(crate) copies: BTreeMap<(SnapshotId, Arc<str>), Slot>,
     /// How many resources there are, in all stacks; copies are none.
     pub(crate) resource_count: usize,
+    /// How many resources the traversals under way are going to add.
+    pub(crate) announced: usize,
     pub(crate) ops: BTreeMap<OpId, Slot>,
     pub(crate) next_op: u64,
     pub(crate) next_number: u64,

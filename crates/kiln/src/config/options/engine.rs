@@ -1,7 +1,7 @@
 //! Options of the engine, the store and the limits of stacks.
 
 use crate::config::option::{OptionRow, Setting};
-use kiln_engine::Rules;
+use kiln_engine::{Rules, WorkLimits};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,6 +28,8 @@ pub(in crate::config) struct EngineOptions {
     plugin_dirs: Vec<String>,
     max_stacks: Option<u64>,
     max_resources: Option<u64>,
+    max_validations: u64,
+    max_waiting_validations: u64,
     max_depth: u64,
     max_events: Option<u64>,
     max_snapshots: Option<u64>,
@@ -201,6 +203,28 @@ pub(super) const ROWS: &[OptionRow] = &[
     ),
     OptionRow::new(
         "kiln",
+        "max_validations_per_project",
+        "How many requests of a project are validated or previewed at the same time; further ones wait.",
+        Setting::Number {
+            default: 4,
+            min: 1,
+            max: 10_000,
+            field: |it| &mut it.engine.max_validations,
+        },
+    ),
+    OptionRow::new(
+        "kiln",
+        "max_waiting_validations_per_project",
+        "How many requests of a project may wait to be validated or previewed; further ones get the status 429.",
+        Setting::Number {
+            default: 1000,
+            min: 0,
+            max: 1_000_000,
+            field: |it| &mut it.engine.max_waiting_validations,
+        },
+    ),
+    OptionRow::new(
+        "kiln",
         "notify_allowed",
         "Prefixes of the URLs to which alarms may send webhooks; none are sent without one.",
         Setting::List(&[], |it| &mut it.engine.notify_allowed),
@@ -229,6 +253,10 @@ impl EngineOptions {
             max_template_bytes: size(self.max_template_bytes),
             allows_adopt: self.allows_adopt,
             allows_abandon: self.allows_abandon,
+            work: WorkLimits {
+                running: size(self.max_validations),
+                waiting: size(self.max_waiting_validations),
+            },
             hidden_tags: self.hidden_tags.iter().map(|tag| Arc::from(tag.as_str())).collect(),
         }
     }
