@@ -66,7 +66,7 @@ pub use snapshot::read_snapshot;
 pub use view::{OutputView, ResourceView, StackView, View};
 
 // What the binary needs to run an engine, and what a receiver of notifications needs.
-pub use config::Config;
+pub use config::{ByteLimits, Config};
 pub use metrics::{Counters, Label, Metrics};
 pub use notification::{Notification, NotificationListener, Scaling};
 pub use runtime::{Engine, EngineSettings, SystemIds, TreeStatus, now};

@@ -5,15 +5,15 @@ use super::{Effect, Machine, Settings};
 use crate::blueprint::Recipe;
 use crate::failure::Failure;
 use crate::ids::{RecipeId, ResourceId, StackId};
-use crate::signal_check::{SignalEffect, SignalRefusal, SignalTarget, check_signal};
+use crate::signal_check::{KeptSignals, SignalEffect, SignalRefusal, SignalTarget, check_signal};
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, Origin, Resizing, Slot, StackKey, Stages, Tree, Work};
-use kiln_resources::behaviour::{OperationKind, Resize, Signal, SignalOutcome};
+use kiln_resources::behaviour::{OperationKind, Resize, Signal, SignalOutcome, SignalStorage};
 use kiln_resources::op::merge_data;
 use kiln_resources::scaling::Cooldown;
 use kiln_template::eval::Scope;
 use kiln_template::resolved::ResolvedDefinition;
-use kiln_template::value::Value;
+use kiln_template::value::{Members, Value, members_byte_size};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -36,15 +36,20 @@ impl Machine {
             state,
             hook: resource.hook,
             resource_type: self.tree.config.types.get(&resource.type_name),
+            kept: self.tree.kept_signals(slot),
         };
         // The service has refused what it could; the resource may have changed since.
-        let resource_type = match check_signal(&target, details) {
+        let resource_type = match check_signal(&target, details, &self.tree.config.byte_limits) {
             Ok(SignalEffect::Deliver(resource_type)) => resource_type,
             Ok(SignalEffect::UnsetHook) => return self.clear_hook(env, slot, ""),
             Err(SignalRefusal::DuringAction(action)) => {
                 self.reached.hit(Transition::SignalRefused);
                 let reason = format!("Cannot signal resource during {action}");
                 return self.tree.resource_event(env, slot, state, &reason);
+            }
+            Err(SignalRefusal::TooMuch(why)) => {
+                self.reached.hit(Transition::SignalRefused);
+                return self.tree.resource_event(env, slot, state, &format!("Signal: {why}"));
             }
             Err(_) => return self.reached.hit(Transition::SignalRefused),
         };
@@ -56,7 +61,7 @@ impl Machine {
         match self.tree.with_view(slot, "signal", |view| on_signal(view, &signal)) {
             Ok(Ok(outcome)) => {
                 self.reached.hit(Transition::SignalDelivered);
-                let is_news = outcome.metadata.is_some() || !outcome.data.is_empty();
+                let is_news = outcome.signal.is_some() || !outcome.data.is_empty();
                 self.apply_signal_outcome(env, slot, outcome, details);
                 if is_news && resource_type.signal_refreshes_metadata {
                     self.refresh_metadata(slot);
@@ -85,7 +90,9 @@ impl Machine {
             let stack_scope = self.tree.scope(key);
             let resolved = Scope::new(&blueprint.definition, &stack_scope).value(expr);
             // Metadata that cannot be resolved now stays as it was.
-            if let Ok(metadata) = resolved {
+            if let Ok(metadata) = resolved
+                && self.tree.has_room_for_metadata(slot, &metadata)
+            {
                 self.refresh(slot, &metadata);
             }
         }
@@ -126,9 +133,9 @@ impl Machine {
         outcome: SignalOutcome,
         details: &Value,
     ) {
-        let resource = self.tree.change(slot);
-        if let Some(metadata) = outcome.metadata {
-            resource.metadata = metadata;
+        self.tree.change(slot);
+        if let Some((id, signal)) = outcome.signal {
+            self.tree.keep_signal(slot, id, signal);
             self.effects.push(Effect::Changed(slot));
         }
         let keeps_data = !outcome.data.is_empty();
@@ -278,10 +285,36 @@ impl Tree {
             let resource_type = self.config.types.get(&resource.type_name);
             resource.op.is_some()
                 && resource_type
-                    .is_some_and(|resource_type| resource_type.behaviour.signals_in_data)
+                    .is_some_and(|it| it.behaviour.signals_kept_in == SignalStorage::Data)
         };
         let mut namesakes = self.stack(key).by_name.get(name)?.iter().rev();
         Some(namesakes.find(waits).copied().unwrap_or(current))
+    }
+
+    /// Adds a signal to the metadata of a resource.
+    fn keep_signal(&mut self, slot: Slot, id: Arc<str>, signal: Value) {
+        let metadata = &mut self.change(slot).metadata;
+        match metadata {
+            Value::Map(members) => _ = Arc::make_mut(members).insert(id, signal),
+            _ => *metadata = Value::map([(id, signal)]),
+        }
+    }
+
+    /// The signals that a resource keeps.
+    pub(crate) fn kept_signals(&self, slot: Slot) -> KeptSignals {
+        let resource = self.resource(slot);
+        let resource_type = self.config.types.get(&resource.type_name);
+        let storage = resource_type.map(|it| it.behaviour.signals_kept_in).unwrap_or_default();
+        match storage {
+            SignalStorage::Nowhere => KeptSignals::default(),
+            SignalStorage::Metadata => KeptSignals {
+                count: resource.metadata.as_map().map_or(0, Members::len),
+                bytes: resource.metadata.byte_size(),
+            },
+            SignalStorage::Data => {
+                KeptSignals { count: 0, bytes: members_byte_size(&resource.data) }
+            }
+        }
     }
 
     /// Whether the metadata of a resource comes from its template: some types keep their own data there.

@@ -139,6 +139,7 @@ impl Tree {
             let stack = stack.map_err(|error| error.of(StackBody::NAME, row.id))?;
             tree.active_traversals += usize::from(stack.traversal.is_some());
             tree.stacks.push(Some(stack));
+            tree.count_stack_bytes(key);
         }
         for row in rows.snapshots {
             tree.snapshots.insert(row.id, Snapshot::of_row(row)?);
@@ -217,6 +218,7 @@ impl Tree {
             snapshots: BTreeMap::new(),
             copies: BTreeMap::new(),
             resource_count: 0,
+            kept_bytes: Default::default(),
             ops: BTreeMap::new(),
             next_op: 0,
             next_number: 0,

@@ -59,6 +59,9 @@ impl Tree {
         for key in &changes.gone_stacks {
             self.stacks[key.0 as usize] = None;
         }
+        changes.stacks.iter().for_each(|key| self.count_stack_bytes(*key));
+        changes.gone_stacks.iter().for_each(|key| self.count_stack_bytes(*key));
+        changes.resources.iter().for_each(|slot| self.count_resource_bytes(*slot));
         Batch {
             root: self.root,
             fence,
