@@ -4,7 +4,7 @@ use crate::counting_store::CountingStore;
 use crate::test_api::{TestApi, Tokens};
 use kiln_api::Options;
 use kiln_cloud::NoCloud;
-use kiln_engine::Rules;
+use kiln_engine::{Rules, StackId};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
@@ -111,6 +111,79 @@ async fn a_handle_keeps_so_many_bytes_of_signals() {
     assert!(message.contains("[kiln] max_signal_bytes_per_resource is 1048576"), "{message}");
     let metadata = api.get(&format!("{path}/resources/h/metadata")).await.json();
     assert_eq!(metadata["metadata"].as_object().unwrap().len(), 5);
+}
+
+/// The bytes of the row of the handle, and the number and the bytes of the rows of its signals.
+async fn stored(api: &TestApi, path: &str) -> (usize, usize, usize) {
+    let store = api.app.service.store();
+    let root = path.rsplit('/').next().and_then(|id| uuid::Uuid::parse_str(id).ok()).unwrap();
+    let handle = store.resources(StackId(root)).await.unwrap().remove(0);
+    let signals = store.resources(StackId(handle.id.0)).await.unwrap();
+    (handle.body.len(), signals.len(), signals.iter().map(|row| row.body.len()).sum())
+}
+
+#[tokio::test]
+async fn a_signal_is_written_once_however_many_come_after_it() {
+    let api = TestApi::new();
+    let path = api.create("s", HANDLE).await;
+    let signal = async |at: usize| {
+        let details = json!({"id": format!("{at:04}"), "reason": "r", "data": "small"});
+        let url = format!("{path}/resources/h/signal");
+        assert_eq!(api.send("demo", "POST", &url, Some(details)).await.status, 200);
+        api.rest(&path).await;
+    };
+    for at in 0..10 {
+        signal(at).await;
+    }
+    let (handle, count, bytes) = stored(&api, &path).await;
+    assert_eq!(count, 10);
+    for at in 10..200 {
+        signal(at).await;
+    }
+    let (later_handle, later_count, later_bytes) = stored(&api, &path).await;
+    assert_eq!(later_count, 200);
+    // The handle has the number and the size of its signals, which take two bytes more.
+    assert!(later_handle <= handle + 4, "{handle} bytes, then {later_handle}");
+    assert_eq!(later_bytes, bytes * 20);
+    // A repeated signal replaces the first one.
+    signal(7).await;
+    assert_eq!(stored(&api, &path).await.1, 200);
+    let metadata = api.get(&format!("{path}/resources/h/metadata")).await.json();
+    let ids: Vec<&String> = metadata["metadata"].as_object().unwrap().keys().collect();
+    assert_eq!((ids.len(), ids[0].as_str(), ids[199].as_str()), (200, "0000", "0199"));
+    // Nothing of the signals is left behind.
+    let store = api.app.service.store();
+    let root = path.rsplit('/').next().and_then(|id| uuid::Uuid::parse_str(id).ok()).unwrap();
+    let handle = store.resources(StackId(root)).await.unwrap().remove(0);
+    assert_eq!(api.send("demo", "DELETE", &path, None).await.status, 204);
+    api.rest(&path).await;
+    assert_eq!(store.resources(StackId(handle.id.0)).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_wait_condition_shows_the_data_of_its_signals() {
+    let api = TestApi::new();
+    let template = format!(
+        "{HANDLE}  w: {{type: OS::Heat::WaitCondition, properties: {{handle: {{get_resource: h}}, count: 3, timeout: \
+         60}}}}\noutputs: {{o: {{value: {{get_attr: [w, data]}}}}}}\n"
+    );
+    let body = json!({"stack_name": "s", "template": template});
+    let reply = api.send("demo", "POST", "/demo/stacks", Some(body)).await;
+    let url = reply.header("location").to_owned();
+    let path = url.split_once("/v1").map(|(_, path)| path.to_owned()).unwrap();
+    for at in 0..3 {
+        let details = json!({"id": at.to_string(), "data": format!("d{at}")});
+        let signal = format!("{path}/resources/h/signal");
+        // The handle may still be on its way.
+        while api.send("demo", "POST", &signal, Some(details.clone())).await.status != 200 {
+            tokio::task::yield_now().await;
+        }
+    }
+    api.rest(&path).await;
+    let stack = api.get(&path).await.json();
+    assert_eq!(stack["stack"]["stack_status"], "CREATE_COMPLETE");
+    let data = r#"{"0": "d0", "1": "d1", "2": "d2"}"#;
+    assert_eq!(stack["stack"]["outputs"][0]["output_value"], data);
 }
 
 fn counted() -> (TestApi, Arc<CountingStore>) {

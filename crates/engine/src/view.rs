@@ -28,8 +28,17 @@ pub(crate) async fn read_tree(
     let Some(rows) = store.load_tree(root).await? else { return Ok(None) };
     let texts = texts_of(store, config, &rows).await?;
     let commands = rows.commands.clone();
-    let tree = Tree::load(config.clone(), rows, &|hash| texts.get(&hash).cloned())?;
+    let mut tree = Tree::load(config.clone(), rows, &|hash| texts.get(&hash).cloned())?;
+    read_signals(store, &mut tree).await?;
     Ok(Some((tree, commands)))
+}
+
+/// Reads the signals of the resources of a tree.
+pub(crate) async fn read_signals(store: &dyn Store, tree: &mut Tree) -> Result<(), StoreError> {
+    for (slot, id) in tree.slots_with_unread_signals() {
+        tree.add_signal_rows(slot, store.resources(id).await?)?;
+    }
+    Ok(())
 }
 
 /// The texts that recipes name.

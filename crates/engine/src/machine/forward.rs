@@ -131,6 +131,8 @@ impl Machine {
             definition: None,
             data: Arc::default(),
             metadata: Default::default(),
+            signals: Default::default(),
+            unread_signals: Default::default(),
             remote: Default::default(),
             requires: Vec::new(),
             replaces: None,

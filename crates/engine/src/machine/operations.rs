@@ -64,10 +64,10 @@ impl Machine {
             _ => Arc::default(),
         };
         self.put_operation(slot, origin, kind, action);
-        let resource = self.tree.resource_mut(slot);
         if let Some(target) = &start.target {
-            resource.metadata = target.metadata.clone();
+            self.tree.set_metadata(slot, target.metadata.clone());
         }
+        let resource = self.tree.resource_mut(slot);
         if let Some(op) = &mut resource.op {
             op.target = start.target;
             op.requires = start.requires;
@@ -206,12 +206,12 @@ impl Machine {
                     merge_data(data, [(key, value)]);
                 }
                 Note::Metadata(metadata) => {
-                    resource.metadata = metadata;
+                    self.tree.set_metadata(slot, metadata);
                     self.effects.push(Effect::Changed(slot));
                 }
                 Note::MetadataOf(reference, metadata) => {
                     if let Some(other) = self.tree.find_sibling(slot, &reference) {
-                        self.tree.change(other).metadata = metadata;
+                        self.tree.set_metadata(other, metadata);
                         self.effects.push(Effect::Changed(other));
                     }
                 }

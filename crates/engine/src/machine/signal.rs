@@ -5,7 +5,7 @@ use super::{Effect, Machine, Settings};
 use crate::blueprint::Recipe;
 use crate::failure::Failure;
 use crate::ids::{RecipeId, ResourceId, StackId};
-use crate::signal_check::{KeptSignals, SignalEffect, SignalRefusal, SignalTarget, check_signal};
+use crate::signal_check::{SignalEffect, SignalRefusal, SignalTarget, check_signal};
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, Origin, Resizing, Slot, StackKey, Stages, Tree, Work};
 use kiln_resources::behaviour::{OperationKind, Resize, Signal, SignalOutcome, SignalStorage};
@@ -13,7 +13,7 @@ use kiln_resources::op::merge_data;
 use kiln_resources::scaling::Cooldown;
 use kiln_template::eval::Scope;
 use kiln_template::resolved::ResolvedDefinition;
-use kiln_template::value::{Members, Value, members_byte_size};
+use kiln_template::value::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -117,8 +117,8 @@ impl Machine {
         };
         let resolved =
             Arc::new(ResolvedDefinition { metadata: told.clone(), ..(*resolved).clone() });
+        self.tree.set_metadata(slot, metadata);
         let resource = self.tree.change(slot);
-        resource.metadata = metadata;
         match resource.op.as_mut().and_then(|op| op.target.as_mut()) {
             Some(target) => *target = resolved,
             None => resource.definition = Some(resolved),
@@ -135,7 +135,7 @@ impl Machine {
     ) {
         self.tree.change(slot);
         if let Some((id, signal)) = outcome.signal {
-            self.tree.keep_signal(slot, id, signal);
+            self.tree.keep_signal(env, slot, id, signal);
             self.effects.push(Effect::Changed(slot));
         }
         let keeps_data = !outcome.data.is_empty();
@@ -201,7 +201,7 @@ impl Machine {
         self.tree.notify_scaling(env, group, &resizing, Status::InProgress, None);
         let (kind, action) = (OperationKind::Update, Action::Update);
         self.put_work(group, Origin::Detached, kind, action, Work::Resize(resizing));
-        self.tree.change(group).metadata = metadata;
+        self.tree.set_metadata(group, metadata);
         self.start_next_stage(env, group);
     }
 
@@ -219,11 +219,12 @@ impl Machine {
         };
         self.reached.hit(transition);
         self.tree.notify_scaling(env, group, resizing, status, failure);
-        let resource = self.tree.change(group);
-        resource.metadata = match failure {
-            None => resizing.cooldown.after_resize(&resource.metadata, env.now.micros()),
-            Some(_) => Cooldown::after_failure(&resource.metadata),
+        let metadata = &self.tree.resource(group).metadata;
+        let metadata = match failure {
+            None => resizing.cooldown.after_resize(metadata, env.now.micros()),
+            Some(_) => Cooldown::after_failure(metadata),
         };
+        self.tree.set_metadata(group, metadata);
         self.effects.push(Effect::Changed(group));
     }
 
@@ -235,8 +236,9 @@ impl Machine {
             return;
         };
         let Ok(cooldown) = self.tree.with_view(slot, "cooldown", rests) else { return };
-        let resource = self.tree.change(slot);
-        resource.metadata = cooldown.after_resize(&resource.metadata, env.now.micros());
+        let metadata = &self.tree.resource(slot).metadata;
+        let metadata = cooldown.after_resize(metadata, env.now.micros());
+        self.tree.set_metadata(slot, metadata);
         self.effects.push(Effect::Changed(slot));
     }
 
@@ -289,32 +291,6 @@ impl Tree {
         };
         let mut namesakes = self.stack(key).by_name.get(name)?.iter().rev();
         Some(namesakes.find(waits).copied().unwrap_or(current))
-    }
-
-    /// Adds a signal to the metadata of a resource.
-    fn keep_signal(&mut self, slot: Slot, id: Arc<str>, signal: Value) {
-        let metadata = &mut self.change(slot).metadata;
-        match metadata {
-            Value::Map(members) => _ = Arc::make_mut(members).insert(id, signal),
-            _ => *metadata = Value::map([(id, signal)]),
-        }
-    }
-
-    /// The signals that a resource keeps.
-    pub(crate) fn kept_signals(&self, slot: Slot) -> KeptSignals {
-        let resource = self.resource(slot);
-        let resource_type = self.config.types.get(&resource.type_name);
-        let storage = resource_type.map(|it| it.behaviour.signals_kept_in).unwrap_or_default();
-        match storage {
-            SignalStorage::Nowhere => KeptSignals::default(),
-            SignalStorage::Metadata => KeptSignals {
-                count: resource.metadata.as_map().map_or(0, Members::len),
-                bytes: resource.metadata.byte_size(),
-            },
-            SignalStorage::Data => {
-                KeptSignals { count: 0, bytes: members_byte_size(&resource.data) }
-            }
-        }
     }
 
     /// Whether the metadata of a resource comes from its template: some types keep their own data there.

@@ -74,7 +74,7 @@ impl Service {
         resource: &str,
         details: Value,
     ) -> Result<(), RequestError> {
-        let view = self.part(stack, TreePart::Resource(resource)).await?;
+        let view = self.part(stack, TreePart::SignalTarget(resource)).await?;
         let limits = &self.config.byte_limits;
         let checked = check(&view, stack, resource, &details, limits);
         if view.is_incomplete() {

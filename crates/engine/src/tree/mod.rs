@@ -9,6 +9,7 @@ mod events;
 mod kept;
 mod operation;
 mod resource;
+mod signals;
 mod stack;
 
 pub(crate) use changes::Changes;
@@ -201,6 +202,7 @@ impl Tree {
 
     /// Removes a resource.
     pub(crate) fn drop_resource(&mut self, slot: Slot) {
+        self.forget_signals(slot);
         let Some(resource) = self.resources[slot.0 as usize].take() else { return };
         self.free_slots.push(slot);
         self.count_resource_bytes(slot);
