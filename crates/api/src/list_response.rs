@@ -15,12 +15,12 @@ use std::pin::Pin;
 /// The least number of bytes in a piece, except for the last.
 const PIECE: usize = 64 << 10;
 
-/// Rows that are made when they are needed.
-type Rows = Pin<Box<dyn Stream<Item = Result<Value, Fault>> + Send>>;
+/// RowStream that are made when they are needed.
+type RowStream = Pin<Box<dyn Stream<Item = Result<Value, Fault>> + Send>>;
 
 /// A list that is being written.
-struct Writer {
-    rows: Rows,
+struct ListWriter {
+    rows: RowStream,
     /// What follows the list.
     end: String,
     /// What is put before the next row.
@@ -28,7 +28,7 @@ struct Writer {
     is_finished: bool,
 }
 
-impl Writer {
+impl ListWriter {
     /// Writes rows until the piece is full or the list ends.
     async fn fill(&mut self, piece: &mut String) -> Result<(), Fault> {
         while piece.len() < PIECE && !self.is_finished {
@@ -63,7 +63,8 @@ impl Response {
             end.push_str(&format!(", {name}: {value}"));
         }
         end.push('}');
-        let mut writer = Writer { rows: Box::pin(rows), end, separator: "", is_finished: false };
+        let mut writer =
+            ListWriter { rows: Box::pin(rows), end, separator: "", is_finished: false };
         let mut first = format!("{{{}: [", quoted(name));
         writer.fill(&mut first).await?;
         if writer.is_finished {

@@ -413,9 +413,12 @@ impl Store for MemoryStore {
 
     async fn resources(&self, stack: StackId) -> Result<Vec<ResourceRow>, StoreError> {
         let kept = self.open()?;
-        Ok(kept
-            .tree_of_stack(stack)
-            .map_or_else(Vec::new, |tree| tree.resources_of(std::iter::once(stack))))
+        let rows = |tree: &Tree| tree.resources_of(std::iter::once(stack));
+        Ok(match kept.tree_of_stack(stack) {
+            Some(tree) => rows(tree),
+            // The rows of signals and copies name a resource or a snapshot in place of a stack.
+            None => kept.trees.values().flat_map(rows).collect(),
+        })
     }
 
     async fn snapshots(&self, stack: StackId) -> Result<Vec<SnapshotRow>, StoreError> {

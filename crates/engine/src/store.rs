@@ -150,7 +150,8 @@ pub trait Store: crate::objects::Objects + crate::alarms::Alarms {
     /// How many stacks there are, whatever the page.
     async fn count_stacks(&self, query: &StackQuery) -> Result<u64, StoreError>;
 
-    /// The resources of a stack, in the order they were added.
+    /// The resources of a stack, in the order they were added. In place of a stack, a resource may be named, whose signals
+    /// are returned, or a snapshot, whose copies are returned.
     async fn resources(&self, stack: StackId) -> Result<Vec<ResourceRow>, StoreError>;
 
     /// The snapshots of a stack, the first first, without their bodies.
