@@ -1,7 +1,7 @@
 //! The signals that a resource keeps in its metadata.
 //!
-//! Each signal is stored in a row of its own, a resource whose stack is the resource that was signalled: so a signal costs the
-//! same however many came before it. Readers see the signals as members of the metadata.
+//! Each signal is stored in a row of its own, a resource whose stack is the resource that was signalled: so as much is
+//! written for a signal however many came before it. An engine that loads the tree reads all of them. Readers see the signals as members of the metadata.
 
 use super::{Env, Slot, Tree};
 use crate::ids::{ResourceId, StackId};
