@@ -15,6 +15,7 @@ pub mod cloudwatch;
 mod cors;
 mod event_streams;
 pub mod fault;
+mod list_response;
 mod long_poll;
 mod loopback;
 mod metrics;

@@ -229,6 +229,7 @@ async fn a_stack_lives_and_is_told_of_in_json() {
             (&"UPDATE_COMPLETE".into(), &"web".into())
         );
         assert_eq!(events.last().unwrap()["ResourceStatus"], "CREATE_IN_PROGRESS");
+        assert!(events.iter().any(|it| it["ResourceProperties"] != "{}"));
         assert!(events.iter().all(|it| {
             serde_json::from_str::<Json>(it["ResourceProperties"].as_str().unwrap())
                 .unwrap()

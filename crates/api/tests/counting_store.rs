@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use kiln_engine::alarms::*;
 use kiln_engine::store::*;
 use kiln_engine::*;
+use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::watch;
@@ -18,6 +19,23 @@ pub(crate) struct CountingStore {
     store: MemoryStore,
     stream_reads: AtomicU64,
     polls: watch::Sender<u64>,
+    largest_read: AtomicU64,
+}
+
+/// The bytes of the bodies in a list that the store returned.
+fn body_bytes(list: &dyn Any) -> usize {
+    fn sum<T: 'static>(list: &dyn Any, body: impl Fn(&T) -> usize) -> usize {
+        let list = list.downcast_ref::<Result<Vec<T>, StoreError>>();
+        list.and_then(|it| it.as_ref().ok()).into_iter().flatten().map(body).sum()
+    }
+    let software = |row: &ObjectRow| match row.kind {
+        ObjectKind::Config | ObjectKind::Deployment => row.body.len(),
+        _ => 0,
+    };
+    sum(list, software)
+        + sum(list, |row: &StackRow| row.body.len())
+        + sum(list, |row: &EventRow| row.body.len())
+        + sum(list, |row: &SnapshotRow| row.body.len())
 }
 
 impl CountingStore {
@@ -37,6 +55,16 @@ impl CountingStore {
         polls.wait_for(|polls| *polls >= count).await.expect("the store is there");
     }
 
+    /// The largest number of bytes in the bodies of one list, since it was reset.
+    pub(crate) fn largest_read(&self) -> u64 {
+        self.largest_read.load(Ordering::SeqCst)
+    }
+
+    /// Forgets the largest list.
+    pub(crate) fn reset_largest_read(&self) {
+        self.largest_read.store(0, Ordering::SeqCst);
+    }
+
     fn count(&self, name: &str) {
         if STREAM_READS.contains(&name) {
             self.stream_reads.fetch_add(1, Ordering::SeqCst);
@@ -54,7 +82,9 @@ macro_rules! forward {
         impl $trait for CountingStore {
             $(async fn $name(&self, $($argument: $type),*) -> $result {
                 self.count(stringify!($name));
-                $trait::$name(&self.store, $($argument),*).await
+                let result = $trait::$name(&self.store, $($argument),*).await;
+                self.largest_read.fetch_max(body_bytes(&result) as u64, Ordering::SeqCst);
+                result
             })*
         }
     };
@@ -66,6 +96,7 @@ forward!(Objects {
     drop_object(kind: ObjectKind, id: Uuid) -> Result<bool, StoreError>;
     drop_objects(kind: ObjectKind, before: Time, limit: u64) -> Result<u64, StoreError>;
     object(kind: ObjectKind, id: Uuid) -> Result<Option<ObjectRow>, StoreError>;
+    objects_by_id(kind: ObjectKind, ids: &[Uuid]) -> Result<Vec<ObjectRow>, StoreError>;
     objects(query: &ObjectQuery) -> Result<Vec<ObjectRow>, StoreError>;
     deployed_on(servers: &[Arc<str>]) -> Result<Vec<(Arc<str>, Uuid, Option<Uuid>)>, StoreError>;
     count_objects(query: &ObjectQuery) -> Result<u64, StoreError>;

@@ -17,6 +17,7 @@ mod policy;
 mod printed;
 mod remote;
 mod rights;
+mod sizes;
 mod software;
 mod stacks;
 mod streams;

@@ -26,7 +26,7 @@ use kiln_template::resolved::{ResolveError, ResolvedDefinition};
 use kiln_template::schema::TypeSchema;
 use kiln_template::template::{Resource, Template};
 use kiln_template::translation::{self, PropertyLocation};
-use kiln_template::value::{Members, Value};
+use kiln_template::value::{Members, Value, members_byte_size};
 use kiln_template::{FileId, Sources, Span, lower, nested, read};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -50,6 +50,18 @@ pub struct Recipe {
     pub forbidden: Arc<BTreeSet<Arc<str>>>,
     /// Who asked for it; that of the root holds for its whole tree.
     pub created_by: Arc<CreatedBy>,
+}
+
+impl Recipe {
+    /// How many bytes of values it has that no request contained: the template that a resource's type made, and the
+    /// parameters of a nested stack.
+    pub(crate) fn made_bytes(&self) -> usize {
+        let made = match &self.template {
+            Source::Made(template) => template.byte_size(),
+            Source::Text(_) | Source::File(..) | Source::Nothing => 0,
+        };
+        made.saturating_add(members_byte_size(&self.parameters))
+    }
 }
 
 /// Where a template comes from.

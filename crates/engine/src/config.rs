@@ -10,6 +10,33 @@ use kiln_template::environment::Layer;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// How many bytes of values a tree may keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ByteLimits {
+    /// A single value: a property, the metadata, an entry of a resource's data, an object as its service shows it, an output.
+    pub value: usize,
+    /// A resource.
+    pub resource: usize,
+    /// A root stack with its nested stacks.
+    pub tree: usize,
+    /// The signals that a resource keeps.
+    pub signals: usize,
+    /// The number of signals that a resource keeps.
+    pub max_signals: usize,
+}
+
+impl Default for ByteLimits {
+    fn default() -> ByteLimits {
+        ByteLimits {
+            value: 4 << 20,
+            resource: 16 << 20,
+            tree: 64 << 20,
+            signals: 1 << 20,
+            max_signals: 4096,
+        }
+    }
+}
+
 /// How an engine works.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -31,6 +58,8 @@ pub struct Config {
     pub max_depth: usize,
     /// How many resources a tree may have; `None` for no limit.
     pub max_resources: Option<usize>,
+    /// How many bytes of values a tree may keep.
+    pub byte_limits: ByteLimits,
     /// Whether every update compares objects with their definitions.
     pub observe_on_update: bool,
     /// How long a call whose reply was lost may still take effect.
@@ -70,6 +99,7 @@ impl Default for Config {
             retries: 5,
             max_depth: 5,
             max_resources: Some(1000),
+            byte_limits: ByteLimits::default(),
             observe_on_update: false,
             lost_call_window: Duration::from_secs(30),
             max_events: Some(1000),

@@ -25,6 +25,19 @@ impl Failure {
         Failure { class, path: format!("resources{}", element(resource)), message }
     }
 
+    /// The same, at a path below the resource: `properties.size`.
+    pub(crate) fn at(mut self, path: &str) -> Failure {
+        if !path.is_empty() {
+            self.path = format!("{}.{path}", self.path);
+        }
+        self
+    }
+
+    /// The same as the failure of an operation, which is not tried again.
+    pub(crate) fn cause(self) -> op::Failure {
+        op::Failure { class: self.class, message: self.message, is_retryable: false }
+    }
+
     /// What an operation on a resource failed with.
     pub(crate) fn of(resource: &str, failure: op::Failure) -> Failure {
         Failure::new(failure.class, resource, failure.message)

@@ -68,7 +68,7 @@ pub use view::{OutputView, ResourceView, StackView, View};
 pub use workers::{TooMuchWork, WorkLimits, Workers};
 
 // What the binary needs to run an engine, and what a receiver of notifications needs.
-pub use config::Config;
+pub use config::{ByteLimits, Config};
 pub use metrics::{Counters, Label, Metrics};
 pub use notification::{Notification, NotificationListener, Scaling};
 pub use runtime::{Engine, EngineSettings, SystemIds, TreeStatus, now};

@@ -398,7 +398,11 @@ impl Store for MemoryStore {
         let kept = self.open()?;
         let marker = query.marker.and_then(|id| kept.stack(id));
         let all = kept.trees.values().flat_map(|tree| tree.stacks.values());
-        Ok(list::stacks(query, marker, all))
+        let mut stacks = list::stacks(query, marker, all);
+        if !query.with_bodies {
+            stacks.iter_mut().for_each(|stack| stack.body.clear());
+        }
+        Ok(stacks)
     }
 
     async fn count_stacks(&self, query: &StackQuery) -> Result<u64, StoreError> {
@@ -409,15 +413,21 @@ impl Store for MemoryStore {
 
     async fn resources(&self, stack: StackId) -> Result<Vec<ResourceRow>, StoreError> {
         let kept = self.open()?;
-        Ok(kept
-            .tree_of_stack(stack)
-            .map_or_else(Vec::new, |tree| tree.resources_of(std::iter::once(stack))))
+        let rows = |tree: &Tree| tree.resources_of(std::iter::once(stack));
+        Ok(match kept.tree_of_stack(stack) {
+            Some(tree) => rows(tree),
+            // The rows of signals and copies name a resource or a snapshot in place of a stack.
+            None => kept.trees.values().flat_map(rows).collect(),
+        })
     }
 
     async fn snapshots(&self, stack: StackId) -> Result<Vec<SnapshotRow>, StoreError> {
         let kept = self.open()?;
         let tree = kept.tree_of_stack(stack);
-        Ok(tree.map_or_else(Vec::new, |tree| tree.snapshots_of(|row| row.stack == stack)))
+        let of_stack = |row: &SnapshotRow| row.stack == stack;
+        let mut snapshots = tree.map_or_else(Vec::new, |tree| tree.snapshots_of(of_stack));
+        snapshots.iter_mut().for_each(|snapshot| snapshot.body.clear());
+        Ok(snapshots)
     }
 
     async fn snapshot(&self, id: SnapshotId) -> Result<Option<SnapshotRow>, StoreError> {
@@ -431,7 +441,9 @@ impl Store for MemoryStore {
         let marker = query.marker.and_then(|id| kept.event(id));
         let roots: BTreeSet<_> = query.stacks.iter().filter_map(|id| kept.stacks.get(id)).collect();
         let trees = roots.into_iter().filter_map(|root| kept.trees.get(root));
-        Ok(list::events(query, marker, trees.flat_map(|tree| tree.events.values())))
+        let mut events = list::events(query, marker, trees.flat_map(|tree| tree.events.values()));
+        events.iter_mut().for_each(|event| event.body.clear());
+        Ok(events)
     }
 
     async fn event(&self, id: EventId) -> Result<Option<EventRow>, StoreError> {

@@ -34,6 +34,19 @@ pub trait Objects: Send + Sync {
     /// An object.
     async fn object(&self, kind: ObjectKind, id: Uuid) -> Result<Option<ObjectRow>, StoreError>;
 
+    /// The objects with these ids that exist, in this order.
+    async fn objects_by_id(
+        &self,
+        kind: ObjectKind,
+        ids: &[Uuid],
+    ) -> Result<Vec<ObjectRow>, StoreError> {
+        let mut objects = Vec::with_capacity(ids.len());
+        for id in ids {
+            objects.extend(self.object(kind, *id).await?);
+        }
+        Ok(objects)
+    }
+
     /// A page of objects, by their time of creation.
     async fn objects(&self, query: &ObjectQuery) -> Result<Vec<ObjectRow>, StoreError>;
 
@@ -133,6 +146,8 @@ pub struct ObjectQuery {
     pub marker: Option<Uuid>,
     /// No more than this.
     pub limit: Option<u64>,
+    /// Whether the bodies are read, too. Otherwise they are empty.
+    pub with_bodies: bool,
 }
 
 impl ObjectQuery {
@@ -146,6 +161,7 @@ impl ObjectQuery {
             descending: false,
             marker: None,
             limit: None,
+            with_bodies: true,
         }
     }
 

@@ -12,7 +12,7 @@ use crate::ids::StackId;
 use crate::state::{Action, Status};
 use crate::store::{Store, StoreError};
 use crate::tree::Tree;
-use crate::view::{View, texts_of};
+use crate::view::{View, read_signals, texts_of};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,6 +26,8 @@ pub enum TreePart<'n> {
     Outputs,
     /// One resource of it.
     Resource(&'n str),
+    /// One resource of it without the signals that it received.
+    SignalTarget(&'n str),
     /// The columns of its resources, as lists show them.
     Resources,
     /// Everything.
@@ -104,7 +106,7 @@ pub(crate) async fn read_part(
     }
     let wanted = match part {
         TreePart::Stack | TreePart::Resources | TreePart::All => BTreeSet::new(),
-        TreePart::Resource(name) => [Arc::from(name)].into(),
+        TreePart::Resource(name) | TreePart::SignalTarget(name) => [Arc::from(name)].into(),
         TreePart::Outputs => match named_by_outputs(&mut tree) {
             Some(names) => names,
             None => return Ok(None),
@@ -114,6 +116,9 @@ pub(crate) async fn read_part(
     let (resources, seen) = store.resources_named(root, &names).await?;
     if seen != last_event || tree.add_rows(resources).is_err() {
         return Ok(None);
+    }
+    if !matches!(part, TreePart::SignalTarget(_)) {
+        read_signals(store, &mut tree).await?;
     }
     tree.missing = Some(Box::new(Missing { asked: wanted, ..Missing::default() }));
     Ok(Some(View::of(tree)))

@@ -5,7 +5,7 @@ use crate::ids::ResourceId;
 use crate::state::{Action, Status};
 use crate::tree::{Slot, StackKey, Tree};
 use kiln_cloud::ActingFor;
-use kiln_resources::behaviour::{InService, NestedStack, Siblings, View};
+use kiln_resources::behaviour::{InService, NestedStack, Siblings, SignalStorage, View};
 use kiln_resources::constraints::offline;
 use kiln_resources::guard::guarded;
 use kiln_resources::op;
@@ -91,13 +91,10 @@ impl Tree {
     pub(crate) fn watched_value(&self, slot: Slot) -> Option<Value> {
         let resource = self.resources.get(slot.0 as usize)?.as_ref()?;
         let resource_type = self.config.types.get(&resource.type_name);
-        Some(
-            match resource_type.is_some_and(|resource_type| resource_type.behaviour.signals_in_data)
-            {
-                true => Value::Map(resource.data.clone()),
-                false => resource.metadata.clone(),
-            },
-        )
+        Some(match resource_type.map(|resource_type| resource_type.behaviour.signals_kept_in) {
+            Some(SignalStorage::Data) => Value::Map(resource.data.clone()),
+            _ => resource.metadata.clone(),
+        })
     }
 
     /// Another resource of the same stack, or else of the tree, as operations see it.
@@ -282,7 +279,20 @@ impl StackScope<'_> {
     pub(crate) fn output(&self, name: &str) -> Option<Result<Value, Fault>> {
         let definition = &self.blueprint()?.definition;
         let output = definition.template.outputs.get(name)?;
-        Some(Scope::new(definition, self).output(output))
+        let value = Scope::new(definition, self).output(output);
+        Some(value.and_then(|value| self.check_output_size(value)))
+    }
+
+    /// Fails if an output is larger than the operator allows.
+    fn check_output_size(&self, value: Value) -> Result<Value, Fault> {
+        let (bytes, max) = (value.byte_size(), self.tree.config.byte_limits.value);
+        if bytes <= max {
+            return Ok(value);
+        }
+        Err(Fault::new(format!(
+            "Request limit exceeded: the value is {bytes} bytes, the limit [kiln] max_value_bytes is {max}. Next step: show less \
+             in one output, or ask the operator to raise the limit."
+        )))
     }
 
     /// An attribute of the resource that holds the stack: an output, or something inside.

@@ -1,7 +1,9 @@
 //! Whether a resource may be signalled: one decision, for the service that takes a signal and for the machine that
 //! delivers it.
 
+use crate::config::ByteLimits;
 use crate::state::{Action, State};
+use kiln_resources::behaviour::SignalStorage;
 use kiln_resources::declare::ResourceType;
 use kiln_template::Value;
 use kiln_template::environment::Hook;
@@ -15,6 +17,17 @@ pub(crate) struct SignalTarget {
     pub(crate) hook: Option<Hook>,
     /// The resource's type, if it is a built-in one.
     pub(crate) resource_type: Option<&'static ResourceType>,
+    /// The signals that the resource keeps.
+    pub(crate) kept: KeptSignals,
+}
+
+/// The signals that a resource keeps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct KeptSignals {
+    /// How many there are.
+    pub(crate) count: usize,
+    /// How many bytes the resource keeps where its signals are.
+    pub(crate) bytes: usize,
 }
 
 /// What a signal does.
@@ -38,12 +51,15 @@ pub(crate) enum SignalRefusal {
     NotSupported,
     /// The type takes no signals during this action.
     DuringAction(Action),
+    /// The resource would keep more signals than the operator allows, as this says.
+    TooMuch(String),
 }
 
 /// Decides what a signal does.
 pub(crate) fn check_signal(
     target: &SignalTarget,
     details: &Value,
+    limits: &ByteLimits,
 ) -> Result<SignalEffect, SignalRefusal> {
     if let Some(hook) = details.as_map().and_then(|it| it.get("unset_hook")) {
         let name = print::plain(hook);
@@ -64,7 +80,37 @@ pub(crate) fn check_signal(
     if resource_type.no_signal_actions.iter().any(|refused| *refused == action.name()) {
         return Err(SignalRefusal::DuringAction(action));
     }
+    check_room(target.kept, resource_type.behaviour.signals_kept_in, details, limits)?;
     Ok(SignalEffect::Deliver(resource_type))
+}
+
+/// Refuses a signal for which the resource has no room.
+fn check_room(
+    kept: KeptSignals,
+    storage: SignalStorage,
+    details: &Value,
+    limits: &ByteLimits,
+) -> Result<(), SignalRefusal> {
+    let (max, option) = match storage {
+        SignalStorage::Nowhere => return Ok(()),
+        SignalStorage::Metadata => (limits.signals, "max_signal_bytes_per_resource"),
+        SignalStorage::Data => (limits.value, "max_value_bytes"),
+    };
+    if kept.count >= limits.max_signals {
+        return Err(SignalRefusal::TooMuch(format!(
+            "the resource has received {} signals, the limit [kiln] max_signals_per_resource is {}. Next step: delete the wait \
+             condition, which forgets the signals, or ask the operator to raise the limit.",
+            kept.count, limits.max_signals
+        )));
+    }
+    let bytes = kept.bytes.saturating_add(details.byte_size());
+    if bytes > max {
+        return Err(SignalRefusal::TooMuch(format!(
+            "the signals of the resource are {bytes} bytes with this one, the limit [kiln] {option} is {max}. Next step: send \
+             less data, or ask the operator to raise the limit."
+        )));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -78,8 +124,10 @@ mod tests {
             state: State::new(action, Status::Complete),
             hook: Hook::from_name("pre-create"),
             resource_type: Registry::builtin().get(type_name),
+            kept: KeptSignals::default(),
         };
-        check_signal(&target, details).map(|it| matches!(it, SignalEffect::Deliver(_)))
+        check_signal(&target, details, &ByteLimits::default())
+            .map(|it| matches!(it, SignalEffect::Deliver(_)))
     }
 
     #[test]

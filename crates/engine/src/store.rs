@@ -150,16 +150,17 @@ pub trait Store: crate::objects::Objects + crate::alarms::Alarms {
     /// How many stacks there are, whatever the page.
     async fn count_stacks(&self, query: &StackQuery) -> Result<u64, StoreError>;
 
-    /// The resources of a stack, in the order they were added.
+    /// The resources of a stack, in the order they were added. In place of a stack, a resource may be named, whose signals
+    /// are returned, or a snapshot, whose copies are returned.
     async fn resources(&self, stack: StackId) -> Result<Vec<ResourceRow>, StoreError>;
 
-    /// The snapshots of a stack, the first first.
+    /// The snapshots of a stack, the first first, without their bodies.
     async fn snapshots(&self, stack: StackId) -> Result<Vec<SnapshotRow>, StoreError>;
 
     /// A snapshot.
     async fn snapshot(&self, id: SnapshotId) -> Result<Option<SnapshotRow>, StoreError>;
 
-    /// A page of events.
+    /// A page of events, without their bodies.
     async fn events(&self, query: &EventQuery) -> Result<Vec<EventRow>, StoreError>;
 
     /// An event.
@@ -518,6 +519,8 @@ pub struct StackQuery {
     pub marker: Option<StackId>,
     /// No more than this.
     pub limit: Option<u64>,
+    /// Whether the bodies are read, too. Otherwise they are empty.
+    pub with_bodies: bool,
 }
 
 /// A field by which stacks can be filtered.

@@ -14,7 +14,6 @@ use indexmap::IndexMap;
 use kiln_cloud::Credential;
 use kiln_resources::behaviour::Signal;
 use kiln_template::definition::Definition;
-use kiln_template::eval::Scope;
 use kiln_template::graph::Dependents;
 use kiln_template::value::{Members, Value};
 use std::collections::HashMap;
@@ -29,8 +28,17 @@ pub(crate) async fn read_tree(
     let Some(rows) = store.load_tree(root).await? else { return Ok(None) };
     let texts = texts_of(store, config, &rows).await?;
     let commands = rows.commands.clone();
-    let tree = Tree::load(config.clone(), rows, &|hash| texts.get(&hash).cloned())?;
+    let mut tree = Tree::load(config.clone(), rows, &|hash| texts.get(&hash).cloned())?;
+    read_signals(store, &mut tree).await?;
     Ok(Some((tree, commands)))
+}
+
+/// Reads the signals of the resources of a tree.
+pub(crate) async fn read_signals(store: &dyn Store, tree: &mut Tree) -> Result<(), StoreError> {
+    for (slot, id) in tree.slots_with_unread_signals() {
+        tree.add_signal_rows(slot, store.resources(id).await?)?;
+    }
+    Ok(())
 }
 
 /// The texts that recipes name.
@@ -63,6 +71,10 @@ const USER: &str = "user_id";
 /// The types of users whom policies allow to read resources, and of such policies.
 const IAM_USER: &str = "AWS::IAM::User";
 const ACCESS_POLICY: &str = "OS::Heat::AccessPolicy";
+
+/// The error of outputs that are too large together.
+const OUTPUTS_TOO_LARGE: &str = "Request limit exceeded: the outputs of the stack are larger than the limit [kiln] \
+    max_stack_bytes. Next step: request this output alone.";
 
 /// A tree for readers.
 pub struct View {
@@ -301,7 +313,23 @@ impl<'v> StackView<'v> {
     pub fn outputs(&self) -> Vec<OutputView> {
         let Some(blueprint) = self.blueprint() else { return Vec::new() };
         let names = blueprint.definition.template.outputs.keys();
-        names.filter_map(|name| self.output(name)).collect()
+        // All outputs together are no larger than what the stack may keep.
+        let mut left = self.tree.config.byte_limits.tree;
+        let bounded = |name: &Arc<str>| {
+            if left == 0 {
+                return self.output_with(name, |_| Err(OUTPUTS_TOO_LARGE.into()));
+            }
+            let mut output = self.output(name)?;
+            if let Ok(value) = &output.value {
+                let rest = left.checked_sub(value.byte_size());
+                left = rest.unwrap_or(0);
+                if rest.is_none() {
+                    output.value = Err(OUTPUTS_TOO_LARGE.into());
+                }
+            }
+            Some(output)
+        };
+        names.filter_map(bounded).collect()
     }
 
     /// The names and descriptions of its outputs.
@@ -313,14 +341,22 @@ impl<'v> StackView<'v> {
 
     /// An output with its value.
     pub fn output(&self, name: &str) -> Option<OutputView> {
-        let definition = &self.blueprint()?.definition;
-        let output = definition.template.outputs.get(name)?;
-        let world = self.tree.scope(self.key);
-        let value = Scope::new(definition, &world).output(output);
+        self.output_with(name, |name| match self.tree.scope(self.key).output(name) {
+            Some(value) => value.map_err(|fault| fault.message),
+            None => Ok(Value::Null),
+        })
+    }
+
+    fn output_with(
+        &self,
+        name: &str,
+        value: impl FnOnce(&str) -> Result<Value, String>,
+    ) -> Option<OutputView> {
+        let output = self.blueprint()?.definition.template.outputs.get(name)?;
         Some(OutputView {
             name: output.name.clone(),
             description: output_description(output),
-            value: value.map_err(|fault| fault.message),
+            value: value(name),
         })
     }
 
@@ -592,6 +628,11 @@ impl<'v> StackView<'v> {
     /// The hook at which a resource waits.
     pub fn hook(&self, resource: &ResourceView) -> Option<kiln_template::environment::Hook> {
         self.tree.resource(resource.slot?).hook
+    }
+
+    /// The signals that a resource keeps.
+    pub(crate) fn kept_signals(&self, resource: &ResourceView) -> crate::signal_check::KeptSignals {
+        resource.slot.map(|slot| self.tree.kept_signals(slot)).unwrap_or_default()
     }
 
     /// The id of a resource in the record.

@@ -4,9 +4,8 @@
 //! cores. A project has a bounded number of pieces of work that run or wait for a thread; the threads are given out in the
 //! order of arrival, so that a project waits for few pieces of any other.
 
-use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::available_parallelism;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Semaphore;
@@ -75,9 +74,13 @@ impl Workers {
         beside_io(work)
     }
 
+    fn projects(&self) -> MutexGuard<'_, BTreeMap<Arc<str>, ProjectWork>> {
+        self.projects.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn admit(&self, project: &Arc<str>) -> Result<Admitted<'_>, TooMuchWork> {
         let WorkLimits { running, waiting } = self.limits;
-        let mut projects = self.projects.lock();
+        let mut projects = self.projects();
         let new = || ProjectWork { count: 0, turns: Arc::new(Semaphore::new(running)) };
         let work = projects.entry(project.clone()).or_insert_with(new);
         if work.count >= running.saturating_add(waiting) {
@@ -98,7 +101,7 @@ struct Admitted<'w> {
 
 impl Drop for Admitted<'_> {
     fn drop(&mut self) {
-        let mut projects = self.workers.projects.lock();
+        let mut projects = self.workers.projects();
         if let Some(work) = projects.get_mut(&self.project) {
             work.count -= 1;
             if work.count == 0 {
@@ -127,6 +130,6 @@ mod tests {
         let project: Arc<str> = "p".into();
         assert_eq!(workers.run(&project, || 1).await.unwrap(), 1);
         assert_eq!(workers.run(&project, || 2).await.unwrap(), 2);
-        assert!(workers.projects.lock().is_empty());
+        assert!(workers.projects().is_empty());
     }
 }

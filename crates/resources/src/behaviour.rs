@@ -114,9 +114,8 @@ pub struct Behaviour {
     pub stages: Option<StageFn>,
     /// Handles a signal.
     pub signal: Option<SignalFn>,
-    /// Whether signals are kept in the resource's data and not in its metadata. An operation that watches the
-    /// resource then sees the data.
-    pub signals_in_data: bool,
+    /// Where signals are kept.
+    pub signals_kept_in: SignalStorage,
     /// Computes the metadata that readers see; by default it is the recorded metadata.
     pub metadata: Option<ReferenceFn>,
     /// Computes the metadata that readers see of resources in the nested stack.
@@ -348,11 +347,23 @@ pub struct Signal<'a> {
     pub is_busy: bool,
 }
 
+/// Where a resource keeps its signals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SignalStorage {
+    /// Signals are not kept.
+    #[default]
+    Nowhere,
+    /// Each signal is a member of the metadata, under its id.
+    Metadata,
+    /// The last signal is in the data. An operation that watches the resource sees the data, not the metadata.
+    Data,
+}
+
 /// The outcome of a signal.
 #[derive(Clone, Debug, Default)]
 pub struct SignalOutcome {
-    /// The new metadata, if it changes.
-    pub metadata: Option<Value>,
+    /// The signal as the metadata keeps it, with its id there.
+    pub signal: Option<(Arc<str>, Value)>,
     /// Changes of the resource's data; null removes an entry.
     pub data: Members,
     /// The event's reason after `Signal: `; by default it is the body of the signal.

@@ -2,7 +2,7 @@
 
 use crate::driving::{Configs, Drive, Nothing, START, Seam, World};
 use kiln_cloud::{Call, CallError, Marker, Method, Reply, Service, delete, get, post};
-use kiln_resources::behaviour::{Handler, OperationKind};
+use kiln_resources::behaviour::{Handler, OperationKind, SignalStorage};
 use kiln_resources::declare::*;
 use kiln_resources::op::{Answer, Demand, FailureClass, Op, OpError, Progress, Sibling};
 use kiln_resources::registry::Registry;
@@ -95,7 +95,7 @@ fn every_operation_ends_the_same_wherever_it_was_interrupted() {
         // Types with a service have a world of their own.
         let is_local = kind.service.is_none_or(|service| service == Service::Orchestration)
             && kind.behaviour.finder.is_none()
-            && !kind.behaviour.signals_in_data;
+            && kind.behaviour.signals_kept_in != SignalStorage::Data;
         for operation in VERBS.into_iter().filter(|_| is_local) {
             if kind.behaviour.handler(operation).is_none() {
                 continue;

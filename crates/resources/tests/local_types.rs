@@ -256,20 +256,24 @@ fn signalled(name: &str, metadata: &Value, details: &Value) -> Result<SignalOutc
 
 #[test]
 fn a_native_handle_fills_in_what_a_signal_leaves_out() {
-    let mut metadata = Value::Null;
+    let mut metadata = Members::new();
     for (details, reason) in [
         (r#"{"data": {"x": 1}}"#, "status:SUCCESS reason:Signal 1 received"),
         (r#"{"id": "1", "data": "again"}"#, "status:SUCCESS reason:Signal 2 received"),
         ("null", "status:SUCCESS reason:Signal 2 received"),
         (r#"{"id": 9, "reason": "r9", "status": "FAILURE"}"#, "status:FAILURE reason:r9"),
     ] {
-        let heard =
-            signalled("OS::Heat::WaitConditionHandle", &metadata, &json(details)).expect(details);
+        let heard = signalled(
+            "OS::Heat::WaitConditionHandle",
+            &Value::Map(metadata.clone().into()),
+            &json(details),
+        )
+        .expect(details);
         assert_eq!(heard.reason.as_deref(), Some(reason), "{details}");
-        metadata = heard.metadata.expect("metadata");
+        metadata.extend(heard.signal);
     }
     assert_eq!(
-        metadata,
+        Value::Map(metadata.into()),
         json(
             r#"{"1": {"status": "SUCCESS", "reason": "Signal 2 received", "data": "again"},
                 "2": {"status": "SUCCESS", "reason": "Signal 2 received", "data": null},
@@ -296,10 +300,8 @@ fn handles_refuse_what_they_do_not_understand() {
     let details = json(r#"{"Status": "SUCCESS", "Reason": "ok", "Data": "d", "UniqueId": 2}"#);
     let heard = signalled("AWS::CloudFormation::WaitConditionHandle", &Value::Null, &details)
         .expect("heard");
-    assert_eq!(
-        heard.metadata,
-        Some(json(r#"{"2": {"Status": "SUCCESS", "Reason": "ok", "Data": "d"}}"#))
-    );
+    let kept = json(r#"{"Status": "SUCCESS", "Reason": "ok", "Data": "d"}"#);
+    assert_eq!(heard.signal, Some(("2".into(), kept)));
 }
 
 /// A handle whose metadata changes as written, and then no more.

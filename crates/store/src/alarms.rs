@@ -2,7 +2,7 @@
 
 use crate::database::SqlStore;
 use crate::error::{DbError, retry_conflicts};
-use crate::list::{Condition, Value, select};
+use crate::list::{Condition, ListSpec, Value, select};
 use crate::sql::Reader;
 use crate::table::TableRow;
 use async_trait::async_trait;
@@ -115,7 +115,8 @@ impl SqlStore {
             condition.behind(&keys, false);
         }
         let keys = ["name", "id"];
-        let statement = select::<AlarmRow>(self.dialect, condition, &keys, false, query.limit);
+        let statement =
+            select::<AlarmRow>(self.dialect, condition, &ListSpec::whole(&keys, query.limit));
         statement.read(&mut *self.reader().await?, &self.cipher).await
     }
 
@@ -138,8 +139,11 @@ impl SqlStore {
             condition.behind(&keys, query.descending);
         }
         let (keys, limit) = (["time", "id"], Some(query.limit));
-        let statement =
-            select::<AlarmEvent>(self.dialect, condition, &keys, query.descending, limit);
+        let statement = select::<AlarmEvent>(
+            self.dialect,
+            condition,
+            &ListSpec { descending: query.descending, ..ListSpec::whole(&keys, limit) },
+        );
         statement.read(&mut *self.reader().await?, &self.cipher).await
     }
 
@@ -161,8 +165,11 @@ impl SqlStore {
     async fn due_once(&self, now: Time, limit: u64) -> Result<Vec<AlarmRow>, DbError> {
         let mut condition = Condition::new();
         condition.and("due <= ?", [Value::Int(now.micros())]);
-        let statement =
-            select::<AlarmRow>(self.dialect, condition, &["due", "id"], false, Some(limit));
+        let statement = select::<AlarmRow>(
+            self.dialect,
+            condition,
+            &ListSpec::whole(&["due", "id"], Some(limit)),
+        );
         statement.read(&mut *self.reader().await?, &self.cipher).await
     }
 

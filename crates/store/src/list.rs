@@ -97,18 +97,32 @@ fn ids(values: &[Arc<str>]) -> Vec<Value> {
     values.iter().filter_map(|text| Uuid::parse_str(text).ok()).map(Value::Id).collect()
 }
 
+/// How a list is sorted, how long it is and what it reads.
+pub(crate) struct ListSpec<'k> {
+    pub(crate) keys: &'k [&'k str],
+    pub(crate) descending: bool,
+    pub(crate) limit: Option<u64>,
+    pub(crate) with_bodies: bool,
+}
+
+impl<'k> ListSpec<'k> {
+    /// A list of whole rows, from the first to the last.
+    pub(crate) fn whole(keys: &'k [&'k str], limit: Option<u64>) -> ListSpec<'k> {
+        ListSpec { keys, descending: false, limit, with_bodies: true }
+    }
+}
+
 pub(crate) fn select<R: TableRow>(
     dialect: Dialect,
     condition: Condition,
-    keys: &[&str],
-    descending: bool,
-    limit: Option<u64>,
+    list: &ListSpec<'_>,
 ) -> Statement {
+    let ListSpec { keys, descending, limit, with_bodies } = *list;
     let direction = if descending { " DESC" } else { "" };
     let order: Vec<String> = keys.iter().map(|key| format!("{key}{direction}")).collect();
     let text = format!(
         "SELECT {} FROM {} WHERE {} ORDER BY {}{}",
-        R::column_names(),
+        if with_bodies { R::column_names() } else { R::listed_names() },
         R::TABLE,
         condition.text,
         order.join(", "),
@@ -137,9 +151,23 @@ impl SqlStore {
             let behind: Vec<_> = keys.iter().map(|key| (*key, stack_key(&marker, key))).collect();
             condition.behind(&behind, query.descending);
         }
-        let statement =
-            select::<StackRow>(self.dialect, condition, &keys, query.descending, query.limit);
-        statement.read(&mut *self.reader().await?, &self.cipher).await
+        let StackQuery { descending, limit, with_bodies, .. } = *query;
+        let list = ListSpec { keys: &keys, descending, limit, with_bodies };
+        self.list(condition, &list).await
+    }
+
+    /// The rows of a list.
+    pub(crate) async fn list<R: TableRow>(
+        &self,
+        condition: Condition,
+        list: &ListSpec<'_>,
+    ) -> Result<Vec<R>, DbError> {
+        let statement = select::<R>(self.dialect, condition, list);
+        let mut reader = self.reader().await?;
+        match list.with_bodies {
+            true => statement.read(&mut reader, &self.cipher).await,
+            false => statement.read_listed(&mut reader, &self.cipher).await,
+        }
     }
 
     pub(crate) async fn number_of_stacks(&self, query: &StackQuery) -> Result<u64, DbError> {
@@ -163,7 +191,6 @@ impl SqlStore {
         let mut stacks: Vec<Uuid> = query.stacks.iter().map(|stack| stack.0).collect();
         stacks.sort();
         stacks.dedup();
-        let mut reader = self.reader().await?;
         let mut events: Vec<EventRow> = Vec::new();
         for stacks in stacks.chunks(STACKS_AT_ONCE) {
             let mut condition = event_condition(query, stacks);
@@ -172,10 +199,10 @@ impl SqlStore {
                 let keys = [("number", number), ("id", Value::Id(marker.id.0))];
                 condition.behind(&keys, query.descending);
             }
-            let keys = ["number", "id"];
-            let statement =
-                select::<EventRow>(self.dialect, condition, &keys, query.descending, query.limit);
-            events.extend(statement.read::<EventRow>(&mut reader, &self.cipher).await?);
+            let EventQuery { descending, limit, .. } = *query;
+            let keys = &["number", "id"];
+            let list = ListSpec { keys, descending, limit, with_bodies: false };
+            events.extend(self.list::<EventRow>(condition, &list).await?);
         }
         if stacks.len() > STACKS_AT_ONCE {
             events.sort_by_key(|event| (event.number, event.id));

@@ -3,7 +3,7 @@
 use crate::database::SqlStore;
 use crate::dialect::Dialect;
 use crate::error::DbError;
-use crate::list::{Condition, Value, select};
+use crate::list::{Condition, ListSpec, Value, select};
 use crate::sql::{Reader, Statement};
 use kiln_engine::Time;
 use kiln_engine::alarms::{Bucket, SeriesQuery, SeriesRow, Totals};
@@ -28,8 +28,11 @@ impl SqlStore {
         if let Some(id) = query.marker {
             condition.and("id > ?", [Value::Id(id)]);
         }
-        let statement =
-            select::<SeriesRow>(self.dialect, condition, &["id"], false, Some(query.limit));
+        let statement = select::<SeriesRow>(
+            self.dialect,
+            condition,
+            &ListSpec::whole(&["id"], Some(query.limit)),
+        );
         statement.read(&mut *self.reader().await?, &self.cipher).await
     }
 

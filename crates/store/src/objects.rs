@@ -2,13 +2,14 @@
 
 use crate::database::SqlStore;
 use crate::error::{DbError, retry_conflicts};
-use crate::list::{Condition, Value, select};
+use crate::list::{Condition, ListSpec, Value};
 use crate::read::AT_ONCE;
 use crate::sql::Reader;
 use crate::table::{TableRow, placeholders};
 use async_trait::async_trait;
 use kiln_engine::store::StoreError;
 use kiln_engine::{ObjectKind, ObjectQuery, ObjectRow, Objects, Time};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -76,10 +77,27 @@ impl SqlStore {
                 [("created", Value::Int(marker.created.micros())), ("id", Value::Id(marker.id))];
             condition.behind(&keys, query.descending);
         }
-        let keys = ["created", "id"];
-        let statement =
-            select::<ObjectRow>(self.dialect, condition, &keys, query.descending, query.limit);
-        statement.read(&mut *self.reader().await?, &self.cipher).await
+        let ObjectQuery { descending, limit, with_bodies, .. } = *query;
+        let list = ListSpec { keys: &["created", "id"], descending, limit, with_bodies };
+        self.list(condition, &list).await
+    }
+
+    async fn objects_with_ids(
+        &self,
+        kind: ObjectKind,
+        ids: &[Uuid],
+    ) -> Result<Vec<ObjectRow>, DbError> {
+        let columns = ObjectRow::column_names();
+        let select = format!("SELECT {columns} FROM objects WHERE id IN ({{ids}})");
+        let mut reader = self.reader().await?;
+        let mut objects: Vec<ObjectRow> = Vec::with_capacity(ids.len());
+        for statement in self.tables.by_ids(&select, ids) {
+            objects.extend(statement.read::<ObjectRow>(&mut reader, &self.cipher).await?);
+        }
+        objects.retain(|object| object.kind == kind);
+        let place: BTreeMap<Uuid, usize> = ids.iter().copied().zip(0..).collect();
+        objects.sort_by_key(|object| place.get(&object.id).copied());
+        Ok(objects)
     }
 
     async fn deployments_on(
@@ -161,6 +179,14 @@ impl Objects for SqlStore {
     async fn object(&self, kind: ObjectKind, id: Uuid) -> Result<Option<ObjectRow>, StoreError> {
         let object: Option<ObjectRow> = self.by_id(id.as_bytes()).await?;
         Ok(object.filter(|object| object.kind == kind))
+    }
+
+    async fn objects_by_id(
+        &self,
+        kind: ObjectKind,
+        ids: &[Uuid],
+    ) -> Result<Vec<ObjectRow>, StoreError> {
+        Ok(self.objects_with_ids(kind, ids).await?)
     }
 
     async fn objects(&self, query: &ObjectQuery) -> Result<Vec<ObjectRow>, StoreError> {

@@ -98,6 +98,18 @@ impl SqlStore {
         select.with(|values| values.id(stack.0)).read(connection, &self.cipher).await
     }
 
+    /// The snapshots of a stack without their bodies, the first first.
+    pub(crate) async fn listed_snapshots(
+        &self,
+        stack: StackId,
+    ) -> Result<Vec<SnapshotRow>, DbError> {
+        let columns = SnapshotRow::listed_names();
+        let select =
+            format!("SELECT {columns} FROM snapshots WHERE stack = ? ORDER BY created, id");
+        let select = self.statement(&select).with(|values| values.id(stack.0));
+        select.read_listed(&mut *self.reader().await?, &self.cipher).await
+    }
+
     pub(crate) async fn last_event(
         &self,
         connection: &mut AnyConnection,

@@ -126,6 +126,20 @@ impl Statement {
         Ok(rows)
     }
 
+    /// The same with the columns that lists show.
+    pub(crate) async fn read_listed<R: TableRow>(
+        self,
+        connection: &mut AnyConnection,
+        cipher: &Cipher,
+    ) -> Result<Vec<R>, DbError> {
+        let mut stream = self.query().fetch(connection);
+        let mut rows = Vec::new();
+        while let Some(row) = stream.try_next().await? {
+            rows.push(R::read_listed(cipher, &row)?);
+        }
+        Ok(rows)
+    }
+
     pub(crate) async fn first(
         self,
         connection: &mut AnyConnection,

@@ -124,7 +124,7 @@ impl Store for SqlStore {
     }
 
     async fn snapshots(&self, stack: StackId) -> Result<Vec<SnapshotRow>, StoreError> {
-        Ok(self.snapshots_where(&mut *self.reader().await?, "stack", stack).await?)
+        Ok(self.listed_snapshots(stack).await?)
     }
 
     async fn snapshot(&self, id: SnapshotId) -> Result<Option<SnapshotRow>, StoreError> {

@@ -73,6 +73,9 @@ impl<R> Column<R> {
     }
 }
 
+/// The column with everything that lists do not show.
+const BODY: &str = "body";
+
 /// A row of a table.
 pub(crate) trait TableRow: Sized + Sync + 'static {
     /// The name of the table.
@@ -109,6 +112,26 @@ pub(crate) trait TableRow: Sized + Sync + 'static {
             column.read(&mut row, cipher, &mut reader)?;
         }
         Ok(row)
+    }
+
+    /// The columns that lists show: all but the body.
+    fn listed() -> impl Iterator<Item = &'static Column<Self>> {
+        Self::COLUMNS.iter().filter(|column| column.name != BODY)
+    }
+
+    /// The row that has these values of the columns that lists show.
+    fn read_listed(cipher: &Cipher, row: &AnyRow) -> Result<Self, DbError> {
+        let mut reader = Reader::new(row);
+        let mut row = Self::blank();
+        for column in Self::listed() {
+            column.read(&mut row, cipher, &mut reader)?;
+        }
+        Ok(row)
+    }
+
+    /// The names of the columns that lists show, for a statement.
+    fn listed_names() -> String {
+        Self::listed().map(|column| column.name).collect::<Vec<_>>().join(", ")
     }
 
     /// The names of the columns, for a statement.

@@ -127,7 +127,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Charges all expressions to one budget.
-    pub(crate) fn with_budget(mut self, budget: &Budget) -> Scope<'a> {
+    pub fn with_budget(mut self, budget: &Budget) -> Scope<'a> {
         self.budget = Some(budget.clone());
         self
     }

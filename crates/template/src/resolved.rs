@@ -12,7 +12,7 @@ use crate::schema::{Property, TypeSchema};
 use crate::source::{FileId, Span};
 use crate::template::{DeletionPolicy, Resource};
 use crate::translation;
-use crate::value::{Members, Value};
+use crate::value::{Members, Value, members_byte_size};
 use std::sync::Arc;
 
 /// A resource's definition with every function evaluated.
@@ -83,6 +83,13 @@ impl ResolvedDefinition {
             depends_on: resource.depends_on.iter().map(|name| name.value.clone()).collect(),
             external_id: external.as_text().cloned(),
         })
+    }
+
+    /// How many bytes its values take in a record.
+    pub fn byte_size(&self) -> usize {
+        members_byte_size(&self.properties)
+            .saturating_add(self.metadata.byte_size())
+            .saturating_add(self.update_policy.byte_size())
     }
 
     /// Whether two definitions are equal by Python's rules:

@@ -226,6 +226,21 @@ impl Value {
         }
     }
 
+    /// How many bytes it takes in a record, give or take a few: texts and names count in full, and a part that occurs
+    /// twice counts twice, even if memory holds it once.
+    pub fn byte_size(&self) -> usize {
+        match self {
+            Value::Null | Value::Bool(_) | Value::Unknown(_) => 1,
+            Value::Int(_) | Value::Float(_) => 9,
+            Value::Text(text) => text.len().saturating_add(OVERHEAD),
+            Value::List(items) => {
+                items.iter().fold(OVERHEAD, |bytes, item| bytes.saturating_add(item.byte_size()))
+            }
+            Value::Map(members) => members_byte_size(members),
+            Value::Secret(secret) => secret.expose().byte_size().saturating_add(OVERHEAD),
+        }
+    }
+
     /// The name of its type in Python, as errors show it: `str`, `dict`, `NoneType`.
     pub(crate) fn python_type(&self) -> &'static str {
         match self {
@@ -240,6 +255,16 @@ impl Value {
             Value::Secret(secret) => secret.expose().python_type(),
         }
     }
+}
+
+/// The bytes that a text, a list or a map takes besides its contents.
+const OVERHEAD: usize = 5;
+
+/// How many bytes the members of a map take in a record, as [`Value::byte_size`] counts.
+pub fn members_byte_size(members: &Members) -> usize {
+    members.iter().fold(OVERHEAD, |bytes, (name, value)| {
+        bytes.saturating_add(name.len() + OVERHEAD).saturating_add(value.byte_size())
+    })
 }
 
 /// Strict equality, for tests and for finding changes: kinds must agree (`1` is not `1.0`).

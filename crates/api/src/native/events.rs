@@ -32,13 +32,14 @@ pub(crate) async fn index(request: Request) -> Result<Response, Fault> {
     let depth = usize::try_from(depth).unwrap_or(usize::MAX);
     let stacks = request.service().with_nested(&stack, depth).await?;
     let events = page(&request, &stacks, Vec::new()).await?;
-    let by_id = Service::by_id(&stacks);
-    let shown = events.iter().filter_map(|event| {
+    let by_id: HashMap<StackId, StackRow> =
+        stacks.into_iter().map(|stack| (stack.id, stack)).collect();
+    let rows = events.into_iter().filter_map(move |event| {
         let of = by_id.get(&event.stack)?;
         let root = (depth > 0).then_some(&stack);
-        Some(Value::Map(Arc::new(listed(&request, of, event, root))))
+        Some(Value::Map(Arc::new(listed(&request, of, &event, root))))
     });
-    Ok(Response::ok(&wrapped("events", Value::list(shown))))
+    Response::list_of("events", rows).await
 }
 
 pub(crate) async fn of_resource(request: Request) -> Result<Response, Fault> {
@@ -50,9 +51,8 @@ pub(crate) async fn of_resource(request: Request) -> Result<Response, Fault> {
         let message = format!("No events found for resource {name}");
         return Err(Fault::new(ErrorType::HttpNotFound, message));
     }
-    let shown =
-        events.iter().map(|event| Value::Map(Arc::new(listed(&request, &stack, event, None))));
-    Ok(Response::ok(&wrapped("events", Value::list(shown))))
+    let shown = move |event: EventRow| Value::Map(Arc::new(listed(&request, &stack, &event, None)));
+    Response::list_of("events", events.into_iter().map(shown)).await
 }
 
 pub(crate) async fn show(request: Request) -> Result<Response, Fault> {

@@ -2,7 +2,7 @@
 
 use super::show::{details, resource, wrapped};
 use super::software::config;
-use super::stacks::split_state;
+use super::stacks::{gone, split_state};
 use crate::fault::Fault;
 use crate::long_poll::{self, MAX_WAIT_SECS, Metadata, WAIT_HEADER};
 use crate::query::flag;
@@ -10,7 +10,7 @@ use crate::request::Request;
 use crate::response::Response;
 use axum::http::header::ETAG;
 use kiln_engine::store::StackRow;
-use kiln_engine::{ErrorType, RequestError, ResourceView, StackView, TreePart};
+use kiln_engine::{ErrorType, RequestError, ResourceView, StackId, StackView, TreePart};
 use kiln_template::Value;
 use kiln_template::print;
 use std::sync::Arc;
@@ -36,29 +36,50 @@ pub(crate) async fn index(request: Request) -> Result<Response, Fault> {
     let with_detail = request.query.flag("with_detail")?.unwrap_or(false);
     let depth = usize::try_from(depth).unwrap_or(usize::MAX);
     let depth = depth.min(request.service().config().max_depth);
-    let show = |stack: &StackRow, seen: &StackView<'_>| {
-        let mut shown = Vec::new();
-        let mut level = vec![*seen];
-        for _ in 0..=depth {
-            let mut next = Vec::new();
-            for seen in level {
-                for found in seen.resources() {
-                    next.extend(seen.nested(&found));
-                    if passes(&request, &seen, &found)? {
-                        shown.push(listed(&request, stack, &seen, &found, with_detail));
-                    }
+    if !with_detail {
+        let show = |stack: &StackRow, seen: &StackView<'_>| {
+            let rows = resources(&request, *seen, depth)?.into_iter();
+            let shown = rows.map(|(seen, found)| listed(&request, stack, &seen, &found, false));
+            Ok(shown.collect::<Vec<Value>>())
+        };
+        let shown = request.read(TreePart::Resources, show).await?;
+        return Response::list_of("resources", shown.into_iter()).await;
+    }
+    // Attributes are in the part of a tree that lists do not read. They are resolved when they are written.
+    let stack = request.stack().await?;
+    let view = request.service().view(&stack).await?;
+    let seen = view.stack(stack.id).ok_or_else(|| gone(&stack))?;
+    let rows: Vec<(StackId, ResourceView)> = resources(&request, seen, depth)?
+        .into_iter()
+        .map(|(seen, found)| (seen.id(), found))
+        .collect();
+    let rows = rows.into_iter().filter_map(move |(id, found)| {
+        Some(listed(&request, &stack, &view.stack(id)?, &found, true))
+    });
+    Response::list_of("resources", rows).await
+}
+
+/// The resources of a stack and of its nested stacks, down to a depth, that pass the filters of the query.
+fn resources<'v>(
+    request: &Request,
+    seen: StackView<'v>,
+    depth: usize,
+) -> Result<Vec<(StackView<'v>, ResourceView)>, Fault> {
+    let mut all = Vec::new();
+    let mut level = vec![seen];
+    for _ in 0..=depth {
+        let mut next = Vec::new();
+        for seen in level {
+            for found in seen.resources() {
+                next.extend(seen.nested(&found));
+                if passes(request, &seen, &found)? {
+                    all.push((seen, found));
                 }
             }
-            level = next;
         }
-        Ok(shown)
-    };
-    let shown = match with_detail {
-        // Attributes are in the part of a tree that lists do not read.
-        true => request.read(TreePart::All, show).await?,
-        false => request.read(TreePart::Resources, show).await?,
-    };
-    Ok(Response::ok(&wrapped("resources", Value::list(shown))))
+        level = next;
+    }
+    Ok(all)
 }
 
 fn listed(

@@ -4,10 +4,12 @@ use super::show::{document, members, wrapped};
 use crate::fault::Fault;
 use crate::request::{Request, moment};
 use crate::response::{Response, accepted};
+use futures_util::stream::{self, StreamExt};
 use kiln_engine::store::SnapshotRow;
 use kiln_engine::{Action, RequestError, Status, read_snapshot};
 use kiln_template::Value;
 use kiln_template::print;
+use kiln_template::value::Members;
 use std::sync::Arc;
 
 fn shown(row: &SnapshotRow) -> Result<Value, Fault> {
@@ -55,8 +57,18 @@ pub(crate) async fn take(request: Request) -> Result<Response, Fault> {
 pub(crate) async fn index(request: Request) -> Result<Response, Fault> {
     let stack = request.live_stack().await?;
     let snapshots = request.service().snapshots(&request.requester(), &stack).await?;
-    let snapshots: Result<Vec<Value>, Fault> = snapshots.iter().map(shown).collect();
-    Ok(Response::ok(&wrapped("snapshots", Value::list(snapshots?))))
+    // A snapshot contains a whole stack: one after the other is read.
+    let rows = stream::iter(snapshots).filter_map(move |row| {
+        let service = request.service().clone();
+        async move {
+            match service.store().snapshot(row.id).await {
+                Ok(Some(row)) => Some(shown(&row)),
+                Ok(None) => None,
+                Err(error) => Some(Err(RequestError::from(error).into())),
+            }
+        }
+    });
+    Response::list("snapshots", rows, Members::new()).await
 }
 
 pub(crate) async fn show(request: Request) -> Result<Response, Fault> {

@@ -6,8 +6,10 @@ use crate::fault::Fault;
 use crate::long_poll;
 use crate::request::{Request, moment};
 use crate::response::Response;
-use kiln_engine::{ErrorType, RequestError, SoftwareObject};
+use futures_util::stream::{self, Stream, StreamExt};
+use kiln_engine::{ErrorType, ObjectRow, RequestError, Requester, SoftwareObject};
 use kiln_template::Value;
+use kiln_template::value::Members;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -38,20 +40,22 @@ pub(crate) async fn list_configs(request: Request) -> Result<Response, Fault> {
     let limit = request.query.count("limit")?;
     let mut requester = request.requester();
     requester.is_admin |= is_global;
-    let configs = request.service().configs(&requester, marker, limit).await?;
-    let shown = configs.iter().map(|stored| {
+    let rows = request.service().configs(&requester, marker, limit).await?;
+    let is_admin = request.is_admin;
+    let shown = move |stored: SoftwareObject| {
         let mut shown = members([
             ("id", Value::from(stored.row.id.to_string())),
             ("name", stored.get("name")),
             ("group", stored.get("group")),
             ("creation_time", moment(stored.row.created)),
         ]);
-        if request.is_admin {
+        if is_admin {
             shown.insert("project".into(), Value::Text(stored.row.project.clone()));
         }
         Value::Map(Arc::new(shown))
-    });
-    Ok(Response::ok(&wrapped("software_configs", Value::list(shown))))
+    };
+    Response::list("software_configs", objects(&request, requester, rows, shown), Members::new())
+        .await
 }
 
 pub(crate) async fn create_config(request: Request) -> Result<Response, Fault> {
@@ -90,9 +94,40 @@ fn deployment(stored: &SoftwareObject) -> Value {
 }
 
 pub(crate) async fn list_deployments(request: Request) -> Result<Response, Fault> {
-    let all =
-        request.service().deployments(&request.requester(), request.query.get("server_id")).await?;
-    Ok(Response::ok(&wrapped("software_deployments", Value::list(all.iter().map(deployment)))))
+    let requester = request.requester();
+    let server = request.query.get("server_id");
+    let rows = request.service().deployment_rows(&requester, server).await?;
+    let rows = objects(&request, requester, rows, |stored| deployment(&stored));
+    Response::list("software_deployments", rows, Members::new()).await
+}
+
+/// How many configurations or deployments are read at once.
+const AT_ONCE: usize = 16;
+
+/// The objects of rows as they are shown, a few of them at a time.
+fn objects(
+    request: &Request,
+    requester: Requester,
+    rows: Vec<ObjectRow>,
+    shown: impl Fn(SoftwareObject) -> Value + Clone + Send + 'static,
+) -> impl Stream<Item = Result<Value, Fault>> + Send + 'static {
+    let service = request.service().clone();
+    stream::unfold(rows.into_iter(), move |mut rows| {
+        let (service, requester, shown) = (service.clone(), requester.clone(), shown.clone());
+        async move {
+            let page: Vec<ObjectRow> = rows.by_ref().take(AT_ONCE).collect();
+            if page.is_empty() {
+                return None;
+            }
+            let read = service.software_objects(&requester, &page).await;
+            let page: Vec<Result<Value, Fault>> = match read {
+                Ok(objects) => objects.into_iter().map(|it| Ok(shown(it))).collect(),
+                Err(error) => vec![Err(error.into())],
+            };
+            Some((stream::iter(page), rows))
+        }
+    })
+    .flatten()
 }
 
 pub(crate) async fn create_deployment(request: Request) -> Result<Response, Fault> {

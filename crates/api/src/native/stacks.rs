@@ -1,15 +1,17 @@
 //! Listing, making and showing stacks.
 
-use super::show::{detailed, document, listed, members, output, wrapped};
+use super::show::{detailed, document, listed, output, wrapped};
 use super::stack_body::{StackBody, adopt_data};
 use crate::fault::Fault;
 use crate::request::{Request, link};
 use crate::response::Response;
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
+use futures_util::stream;
 use kiln_engine::store::{StackField, StackQuery, StackRow, StackSort, TagQuery};
 use kiln_engine::{ErrorType, PostFilter, StackId, StackView, Status, TreePart};
 use kiln_template::Value;
+use kiln_template::value::Members;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -58,33 +60,33 @@ pub(crate) async fn index(request: Request) -> Result<Response, Fault> {
         .service()
         .list_filtered(&requester, query, &sieve(&request), with_count, with_hidden)
         .await?;
-    let shown = page.stacks.iter().map(|stack| {
-        let mut shown = listed(&request, stack);
-        if request.is_admin {
-            shown.insert("project".into(), Value::Text(stack.project.clone()));
-        }
-        Value::Map(Arc::new(shown))
-    });
-    let mut body = members([("stacks", Value::list(shown))]);
+    let mut others = Members::new();
     if let (Some(limit), Some(last)) = (limit, page.stacks.last())
         && page.stacks.len() as u64 == limit
     {
         let query = request.query.with("marker", &last.id.to_string());
         let project = request.part("tenant_id");
         let next = link("next", format!("{}/{project}/stacks?{query}", request.base));
-        body.insert("links".into(), Value::list([next]));
+        others.insert("links".into(), Value::list([next]));
     }
     if let Some(count) = page.count {
-        body.insert("count".into(), i64::try_from(count).unwrap_or(i64::MAX).into());
+        others.insert("count".into(), i64::try_from(count).unwrap_or(i64::MAX).into());
     }
-    Ok(Response::ok(&Value::Map(Arc::new(body))))
+    let rows = page.stacks.into_iter().map(move |stack| {
+        let mut shown = listed(&request, &stack);
+        if request.is_admin {
+            shown.insert("project".into(), Value::Text(stack.project.clone()));
+        }
+        Ok(Value::Map(Arc::new(shown)))
+    });
+    Response::list("stacks", stream::iter(rows), others).await
 }
 
 pub(crate) async fn detail(request: Request) -> Result<Response, Fault> {
     let query = StackQuery { descending: true, ..StackQuery::default() };
     let page = request.service().list(&request.requester(), query, false, false).await?;
-    let shown = page.stacks.iter().map(|stack| Value::Map(Arc::new(listed(&request, stack))));
-    Ok(Response::ok(&wrapped("stacks", Value::list(shown))))
+    let shown = move |stack| Value::Map(Arc::new(listed(&request, &stack)));
+    Response::list_of("stacks", page.stacks.into_iter().map(shown)).await
 }
 
 /// The query of a list; none if it names an unknown state.
@@ -137,6 +139,7 @@ fn stack_query(request: &Request) -> Result<Option<StackQuery>, Fault> {
         descending,
         marker: query.get("marker").and_then(|id| Uuid::parse_str(id).ok()).map(StackId),
         limit: query.count("limit")?,
+        with_bodies: false,
     }))
 }
 

@@ -30,7 +30,7 @@ impl Machine {
                 resource.data = data;
             }
             if let Some(metadata @ Value::Map(_)) = known("metadata") {
-                resource.metadata = metadata;
+                self.tree.set_metadata(slot, metadata);
             }
             return self.finish_immediately(slot);
         }

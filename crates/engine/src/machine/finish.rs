@@ -7,7 +7,7 @@ use super::{Effect, Machine, Task, Timer};
 use crate::decide::Decision;
 use crate::failure::Failure;
 use crate::state::{Action, State, Status};
-use crate::tree::{Env, OpId, Operation, Origin, Pause, Slot, Work};
+use crate::tree::{Env, OpId, Operation, Origin, Pause, Slot, Tree, Work};
 use kiln_resources::behaviour::OperationKind;
 use kiln_resources::op::{self, Journal, OpError};
 use kiln_template::environment::Hook;
@@ -40,6 +40,7 @@ impl Machine {
         {
             return self.object_observed(slot, &result);
         }
+        let result = result.and_then(|()| self.tree.too_large_report(slot).map_or(Ok(()), Err));
         match result {
             Ok(()) => self.finish_well(env, slot),
             Err(OpError::Replace) => self.finish_replaced(env, slot),
@@ -304,5 +305,14 @@ impl Machine {
             }
         }
         self.tree.set_state(env, slot, State::new(op.action, Status::Failed), reason);
+    }
+}
+
+impl Tree {
+    /// The failure of an operation that reported more than is kept. Removing an object succeeds nevertheless.
+    fn too_large_report(&mut self, slot: Slot) -> Option<OpError> {
+        let op = self.resource_mut(slot).op.as_mut()?;
+        let failure = op.handler_mut()?.too_large.take()?;
+        (op.kind != OperationKind::Delete).then_some(OpError::Failed(failure))
     }
 }

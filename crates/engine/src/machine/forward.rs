@@ -12,10 +12,13 @@ use crate::tree::{Env, Resource, Slot, StackKey, Tree};
 use kiln_resources::behaviour::OperationKind;
 use kiln_resources::op::FailureClass;
 use kiln_template::environment::{self, Hook};
-use kiln_template::eval::Scope;
+use kiln_template::eval::{Budget, Scope};
 use kiln_template::graph::Graph;
 use kiln_template::resolved::ResolvedDefinition;
 use std::sync::Arc;
+
+/// How much the evaluation of a definition may compute, as a multiple of what a resource may keep.
+const EVALUATION_FACTOR: usize = 4;
 
 impl Machine {
     /// Begins the forward phase of a stack.
@@ -150,6 +153,8 @@ impl Machine {
             definition: None,
             data: Arc::default(),
             metadata: Default::default(),
+            signals: Default::default(),
+            unread_signals: Default::default(),
             remote: Default::default(),
             requires: Vec::new(),
             replaces: None,
@@ -302,7 +307,10 @@ impl Tree {
         at: usize,
     ) -> Result<ResolvedDefinition, Box<Failure>> {
         let stack_scope = self.scope(key);
-        let scope = Scope::new(&blueprint.definition, &stack_scope);
+        // All expressions of a definition are charged to one budget.
+        let budget =
+            Budget::new(self.config.byte_limits.resource.saturating_mul(EVALUATION_FACTOR));
+        let scope = Scope::new(&blueprint.definition, &stack_scope).with_budget(&budget);
         let Some(resource) = blueprint.definition.resource_at(at) else {
             return Err(Box::new(Failure::new(
                 FailureClass::NotFound,
@@ -310,14 +318,17 @@ impl Tree {
                 "the resource is not there",
             )));
         };
-        blueprint.type_at(at).resolve_definition(&scope, resource).map_err(|unfrozen| {
+        let resolved = blueprint.type_at(at).resolve_definition(&scope, resource);
+        let resolved = resolved.map_err(|unfrozen| {
             let message = format!("{}: {}", unfrozen.path, unfrozen.fault.message);
             Box::new(Failure::new(
                 FailureClass::from_name(unfrozen.fault.code.kind),
                 &resource.name,
                 message,
             ))
-        })
+        })?;
+        self.check_definition_size(key, &resource.name, &resolved)?;
+        Ok(resolved)
     }
 
     /// The ids of the resources that a resource depends on.

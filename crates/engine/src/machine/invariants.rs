@@ -24,6 +24,7 @@ impl Machine {
     pub fn check_invariants(&self) -> Vec<String> {
         let mut found = Vec::new();
         self.check_operations(&mut found);
+        self.tree.check_kept_bytes(&mut found);
         let traversals = self.stacks().filter(|(_, stack)| stack.traversal.is_some()).count();
         if traversals != self.tree.active_traversals {
             found.push(format!("{traversals} traversals, {} counted", self.tree.active_traversals));

@@ -80,12 +80,16 @@ impl Machine {
             forbidden: Arc::default(),
             created_by: Arc::default(),
         });
+        if let Err(failure) = self.tree.check_nested_size(slot, recipe.made_bytes()) {
+            return self.finish_failed(env, slot, *failure, None);
+        }
         match self.tree.resource(slot).child {
             Some(child) => {
                 self.tree.stack_mut(child).timeout = stage.timeout;
                 let converges = self.tree.converges(self.tree.resource(slot).stack);
                 let spec = TraversalSpec::new(Action::Update, Some(recipe));
                 self.begin_and_start(env, child, TraversalSpec { converges, ..spec });
+                self.tree.count_stack_bytes(child);
             }
             None => match self.add_child(env, slot, recipe) {
                 Ok(child) => {

@@ -20,7 +20,7 @@ use kiln_template::definition::Files;
 use kiln_template::path::Path;
 use kiln_template::resolved::{ResolvedDefinition, convert_properties};
 use kiln_template::template::DeletionPolicy;
-use kiln_template::value::Members;
+use kiln_template::value::{Members, Value};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -64,10 +64,10 @@ impl Machine {
             _ => Arc::default(),
         };
         self.put_operation(slot, origin, kind, action);
-        let resource = self.tree.resource_mut(slot);
         if let Some(target) = &start.target {
-            resource.metadata = target.metadata.clone();
+            self.tree.set_metadata(slot, target.metadata.clone());
         }
+        let resource = self.tree.resource_mut(slot);
         if let Some(op) = &mut resource.op {
             op.target = start.target;
             op.requires = start.requires;
@@ -77,6 +77,7 @@ impl Machine {
                 run.snapshot_before_delete = snapshot_before_delete;
             }
         }
+        self.tree.count_resource_bytes(slot);
         self.note_touched(slot);
         self.tree.set_state(env, slot, State::new(action, Status::InProgress), "state changed");
         if action == Action::Adopt && kind == OperationKind::Check {
@@ -190,6 +191,13 @@ impl Machine {
     pub(crate) fn apply_notes(&mut self, op: OpId, notes: Vec<Note>) {
         let Some(slot) = self.slot_of_report(op) else { return };
         for note in notes {
+            if let Err(failure) = self.tree.check_note_size(slot, &note) {
+                let run = self.tree.resource_mut(slot).op.as_mut().and_then(|op| op.handler_mut());
+                if let Some(run) = run {
+                    run.too_large = Some(failure.cause());
+                }
+                continue;
+            }
             let resource = self.tree.change(slot);
             match note {
                 Note::Id(id) => resource.physical_id = id,
@@ -198,12 +206,12 @@ impl Machine {
                     merge_data(data, [(key, value)]);
                 }
                 Note::Metadata(metadata) => {
-                    resource.metadata = metadata;
+                    self.tree.set_metadata(slot, metadata);
                     self.effects.push(Effect::Changed(slot));
                 }
                 Note::MetadataOf(reference, metadata) => {
                     if let Some(other) = self.tree.find_sibling(slot, &reference) {
-                        self.tree.change(other).metadata = metadata;
+                        self.tree.set_metadata(other, metadata);
                         self.effects.push(Effect::Changed(other));
                     }
                 }
@@ -269,6 +277,31 @@ impl Tree {
             });
         // The records of a nested stack go in any case; its own traversal keeps the objects.
         !is_kept || resource.child.is_some()
+    }
+
+    /// Fails if a value that an operation reports is too large to be kept.
+    fn check_note_size(&self, slot: Slot, note: &Note) -> Result<(), Box<Failure>> {
+        let resource = self.resource(slot);
+        match note {
+            Note::Data(key, value) => {
+                let before = resource.data.get(key).unwrap_or(&Value::Null);
+                self.check_reported_size(slot, "data", before, value)
+            }
+            Note::Metadata(metadata) => {
+                self.check_reported_size(slot, "metadata", &resource.metadata, metadata)
+            }
+            Note::MetadataOf(reference, metadata) => match self.find_sibling(slot, reference) {
+                Some(other) => {
+                    let before = &self.resource(other).metadata;
+                    self.check_reported_size(other, "metadata", before, metadata)
+                }
+                None => Ok(()),
+            },
+            Note::Remote(shown) => {
+                self.check_reported_size(slot, "attributes", &resource.remote, shown)
+            }
+            Note::Id(_) | Note::Drifted(_) | Note::UsersProject(_) | Note::Step(..) => Ok(()),
+        }
     }
 
     /// The properties of the types that the schema says; or what is wrong with them.

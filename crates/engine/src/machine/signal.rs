@@ -8,7 +8,7 @@ use crate::ids::{RecipeId, ResourceId, StackId};
 use crate::signal_check::{SignalEffect, SignalRefusal, SignalTarget, check_signal};
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, Origin, Resizing, Slot, StackKey, Stages, Tree, Work};
-use kiln_resources::behaviour::{OperationKind, Resize, Signal, SignalOutcome};
+use kiln_resources::behaviour::{OperationKind, Resize, Signal, SignalOutcome, SignalStorage};
 use kiln_resources::op::merge_data;
 use kiln_resources::scaling::Cooldown;
 use kiln_template::eval::Scope;
@@ -36,15 +36,20 @@ impl Machine {
             state,
             hook: resource.hook,
             resource_type: self.tree.config.types.get(&resource.type_name),
+            kept: self.tree.kept_signals(slot),
         };
         // The service has refused what it could; the resource may have changed since.
-        let resource_type = match check_signal(&target, details) {
+        let resource_type = match check_signal(&target, details, &self.tree.config.byte_limits) {
             Ok(SignalEffect::Deliver(resource_type)) => resource_type,
             Ok(SignalEffect::UnsetHook) => return self.clear_hook(env, slot, ""),
             Err(SignalRefusal::DuringAction(action)) => {
                 self.reached.hit(Transition::SignalRefused);
                 let reason = format!("Cannot signal resource during {action}");
                 return self.tree.resource_event(env, slot, state, &reason);
+            }
+            Err(SignalRefusal::TooMuch(why)) => {
+                self.reached.hit(Transition::SignalRefused);
+                return self.tree.resource_event(env, slot, state, &format!("Signal: {why}"));
             }
             Err(_) => return self.reached.hit(Transition::SignalRefused),
         };
@@ -56,7 +61,7 @@ impl Machine {
         match self.tree.with_view(slot, "signal", |view| on_signal(view, &signal)) {
             Ok(Ok(outcome)) => {
                 self.reached.hit(Transition::SignalDelivered);
-                let is_news = outcome.metadata.is_some() || !outcome.data.is_empty();
+                let is_news = outcome.signal.is_some() || !outcome.data.is_empty();
                 self.apply_signal_outcome(env, slot, outcome, details);
                 if is_news && resource_type.signal_refreshes_metadata {
                     self.refresh_metadata(slot);
@@ -85,7 +90,9 @@ impl Machine {
             let stack_scope = self.tree.scope(key);
             let resolved = Scope::new(&blueprint.definition, &stack_scope).value(expr);
             // Metadata that cannot be resolved now stays as it was.
-            if let Ok(metadata) = resolved {
+            if let Ok(metadata) = resolved
+                && self.tree.has_room_for_metadata(slot, &metadata)
+            {
                 self.refresh(slot, &metadata);
             }
         }
@@ -110,8 +117,8 @@ impl Machine {
         };
         let resolved =
             Arc::new(ResolvedDefinition { metadata: told.clone(), ..(*resolved).clone() });
+        self.tree.set_metadata(slot, metadata);
         let resource = self.tree.change(slot);
-        resource.metadata = metadata;
         match resource.op.as_mut().and_then(|op| op.target.as_mut()) {
             Some(target) => *target = resolved,
             None => resource.definition = Some(resolved),
@@ -126,9 +133,9 @@ impl Machine {
         outcome: SignalOutcome,
         details: &Value,
     ) {
-        let resource = self.tree.change(slot);
-        if let Some(metadata) = outcome.metadata {
-            resource.metadata = metadata;
+        self.tree.change(slot);
+        if let Some((id, signal)) = outcome.signal {
+            self.tree.keep_signal(env, slot, id, signal);
             self.effects.push(Effect::Changed(slot));
         }
         let keeps_data = !outcome.data.is_empty();
@@ -194,7 +201,7 @@ impl Machine {
         self.tree.notify_scaling(env, group, &resizing, Status::InProgress, None);
         let (kind, action) = (OperationKind::Update, Action::Update);
         self.put_work(group, Origin::Detached, kind, action, Work::Resize(resizing));
-        self.tree.change(group).metadata = metadata;
+        self.tree.set_metadata(group, metadata);
         self.start_next_stage(env, group);
     }
 
@@ -212,11 +219,12 @@ impl Machine {
         };
         self.reached.hit(transition);
         self.tree.notify_scaling(env, group, resizing, status, failure);
-        let resource = self.tree.change(group);
-        resource.metadata = match failure {
-            None => resizing.cooldown.after_resize(&resource.metadata, env.now.micros()),
-            Some(_) => Cooldown::after_failure(&resource.metadata),
+        let metadata = &self.tree.resource(group).metadata;
+        let metadata = match failure {
+            None => resizing.cooldown.after_resize(metadata, env.now.micros()),
+            Some(_) => Cooldown::after_failure(metadata),
         };
+        self.tree.set_metadata(group, metadata);
         self.effects.push(Effect::Changed(group));
     }
 
@@ -228,8 +236,9 @@ impl Machine {
             return;
         };
         let Ok(cooldown) = self.tree.with_view(slot, "cooldown", rests) else { return };
-        let resource = self.tree.change(slot);
-        resource.metadata = cooldown.after_resize(&resource.metadata, env.now.micros());
+        let metadata = &self.tree.resource(slot).metadata;
+        let metadata = cooldown.after_resize(metadata, env.now.micros());
+        self.tree.set_metadata(slot, metadata);
         self.effects.push(Effect::Changed(slot));
     }
 
@@ -278,7 +287,7 @@ impl Tree {
             let resource_type = self.config.types.get(&resource.type_name);
             resource.op.is_some()
                 && resource_type
-                    .is_some_and(|resource_type| resource_type.behaviour.signals_in_data)
+                    .is_some_and(|it| it.behaviour.signals_kept_in == SignalStorage::Data)
         };
         let mut namesakes = self.stack(key).by_name.get(name)?.iter().rev();
         Some(namesakes.find(waits).copied().unwrap_or(current))

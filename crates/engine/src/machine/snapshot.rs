@@ -116,6 +116,8 @@ impl Machine {
             // The copy may have to be found before the reply to its creation arrives.
             data: resource.data.clone(),
             metadata: Value::Null,
+            signals: Default::default(),
+            unread_signals: Default::default(),
             remote: Value::Null,
             requires: Vec::new(),
             replaces: None,

@@ -77,6 +77,9 @@ impl Objects for MemoryStore {
         }
         let limit = query.limit.and_then(|limit| usize::try_from(limit).ok());
         found.truncate(limit.unwrap_or(usize::MAX));
+        if !query.with_bodies {
+            found.iter_mut().for_each(|object| object.body.clear());
+        }
         Ok(found)
     }
 

@@ -163,6 +163,7 @@ impl OperationBody {
                     message: failure.message,
                     is_retryable: true,
                 }),
+                too_large: None,
                 drifted: self.drifted.0,
                 snapshot: self.snapshot.map(|id| SnapshotId(id.0)),
                 snapshot_before_delete: self.keeps_copy,

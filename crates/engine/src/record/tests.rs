@@ -194,6 +194,7 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
         definition: Some(definition()),
         data: members(Value::map([("k", Value::from("v"))])),
         metadata: Stored(Value::map::<&str>([])),
+        signals: None,
         shown: Stored(hidden.clone()),
         requires: vec![id(5), id(6)],
         replaces: Some(id(7)),
@@ -210,12 +211,15 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
         cleared_hooks: vec![Word(kiln_template::environment::Hook::PreCreate)],
         operation: Some(operation),
     };
+    let signals = Some(SignalsBody { count: 2, bytes: 300 });
+    let signalled = ResourceBody { signals, ..ResourceBody::default() };
     let cancel = CommandBody::Cancel { rollback: true };
     let restore = CommandBody::Restore(id(10));
     vec![
         ("stack.checking", checking.encode()),
         ("stack.everything", stack.encode()),
         ("resource.everything", resource.encode()),
+        ("resource.signalled", signalled.encode()),
         ("command.cancel", cancel.encode()),
         ("command.restore", restore.encode()),
         ("command.delete_snapshot", CommandBody::DeleteSnapshot(id(11)).encode()),

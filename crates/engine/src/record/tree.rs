@@ -3,7 +3,8 @@
 use super::conversions::{ids, resource_ids};
 use super::v1::names::Word;
 use super::v1::{
-    CredentialBody, DefinitionBody, OperationBody, ResourceBody, StackBody, TraversalBody,
+    CredentialBody, DefinitionBody, OperationBody, ResourceBody, SignalsBody, StackBody,
+    TraversalBody,
 };
 use super::value::{Id, Stored, StoredMembers};
 use super::{Record, Unreadable};
@@ -12,6 +13,7 @@ use crate::config::Config;
 use crate::ids::{RecipeId, ResourceId, SnapshotId, StackId};
 use crate::machine::Traversal;
 use crate::request_id::RequestId;
+use crate::signal_check::KeptSignals;
 use crate::snapshot::Snapshot;
 use crate::store::{Hash, ResourceRow, StackRow, StoreError, TreeRows};
 use crate::tree::{OpId, Operation, Resource, Slot, Stack, StackKey, Tree};
@@ -66,10 +68,15 @@ impl Tree {
         let op = resource.op.as_deref();
         // A resize has its own fields: it is not an operation that a handler carries out.
         let resizing = op.and_then(|op| op.resizing());
+        let signals = self.stored_signals(slot);
         let body = ResourceBody {
             definition: resource.definition.as_deref().map(DefinitionBody::from),
             data: StoredMembers(resource.data.clone()),
-            metadata: Stored(resource.metadata.clone()),
+            metadata: Stored(self.stored_metadata(slot)),
+            signals: (signals.count > 0).then_some(SignalsBody {
+                count: signals.count as u64,
+                bytes: signals.bytes as u64,
+            }),
             shown: Stored(resource.remote.clone()),
             requires: ids(&resource.requires),
             replaces: resource.replaces.map(|id| Id(id.0)),
@@ -105,6 +112,13 @@ impl Tree {
 
 // --- loading ---
 
+impl From<SignalsBody> for KeptSignals {
+    fn from(body: SignalsBody) -> KeptSignals {
+        let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        KeptSignals { count: size(body.count), bytes: size(body.bytes) }
+    }
+}
+
 /// The recipes of a tree.
 type Recipes = IndexMap<RecipeId, Arc<Recipe>>;
 
@@ -139,6 +153,7 @@ impl Tree {
             let stack = stack.map_err(|error| error.of(StackBody::NAME, row.id))?;
             tree.active_traversals += usize::from(stack.traversal.is_some());
             tree.stacks.push(Some(stack));
+            tree.count_stack_bytes(key);
         }
         for row in rows.snapshots {
             tree.snapshots.insert(row.id, Snapshot::of_row(row)?);
@@ -218,6 +233,7 @@ impl Tree {
             copies: BTreeMap::new(),
             resource_count: 0,
             announced: 0,
+            kept_bytes: Default::default(),
             ops: BTreeMap::new(),
             next_op: 0,
             next_number: 0,
@@ -294,6 +310,8 @@ impl Tree {
             definition: body.definition.map(|definition| Arc::new(definition.into())),
             data: body.data.0,
             metadata: body.metadata.0,
+            signals: Default::default(),
+            unread_signals: body.signals.map(Into::into).unwrap_or_default(),
             remote: body.shown.0,
             requires: resource_ids(&body.requires),
             replaces: body.replaces.map(|id| ResourceId(id.0)),

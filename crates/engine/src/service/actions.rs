@@ -1,6 +1,7 @@
 //! Actions on stacks other than create and update.
 
 use super::{RequestError, Service};
+use crate::config::ByteLimits;
 use crate::error_type::ErrorType;
 use crate::ids::StackId;
 use crate::machine::Command;
@@ -73,10 +74,11 @@ impl Service {
         resource: &str,
         details: Value,
     ) -> Result<(), RequestError> {
-        let view = self.part(stack, TreePart::Resource(resource)).await?;
-        let checked = check(&view, stack, resource, &details);
+        let view = self.part(stack, TreePart::SignalTarget(resource)).await?;
+        let limits = &self.config.byte_limits;
+        let checked = check(&view, stack, resource, &details, limits);
         if view.is_incomplete() {
-            check(&self.view(stack).await?, stack, resource, &details)?;
+            check(&self.view(stack).await?, stack, resource, &details, limits)?;
         } else {
             checked?;
         }
@@ -117,6 +119,7 @@ fn check(
     stack: &StackRow,
     resource: &str,
     details: &Value,
+    limits: &ByteLimits,
 ) -> Result<(), RequestError> {
     let seen = view.stack(stack.id).ok_or_else(|| RequestError::not_found("Stack", &stack.name))?;
     let found = seen.resource(resource).ok_or_else(|| no_resource(&stack.name, resource))?;
@@ -124,8 +127,9 @@ fn check(
         state: found.state,
         hook: seen.hook(&found),
         resource_type: seen.builtin(&found),
+        kept: seen.kept_signals(&found),
     };
-    let refusal = match check_signal(&target, details) {
+    let refusal = match check_signal(&target, details, limits) {
         Ok(_) => return Ok(()),
         Err(refusal) => refusal,
     };
@@ -146,6 +150,7 @@ fn check(
             ErrorType::ResourceActionNotSupported,
             "signal is not supported for resource.",
         ),
+        SignalRefusal::TooMuch(why) => RequestError::limit_exceeded(why),
         SignalRefusal::DuringAction(action) => {
             RequestError::unsupported(format_args!("Signal resource during {action}"))
         }

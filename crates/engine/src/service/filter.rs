@@ -94,6 +94,7 @@ impl Service {
         mut look: impl FnMut(Vec<StackRow>) -> bool + Send,
     ) -> Result<(), RequestError> {
         query.limit = Some(MAX_CONCURRENT);
+        query.with_bodies = true;
         loop {
             let page = self.list(requester, query.clone(), false, with_hidden).await?.stacks;
             let is_last = (page.len() as u64) < MAX_CONCURRENT;

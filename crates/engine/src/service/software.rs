@@ -119,23 +119,24 @@ impl Service {
         found.ok_or_else(|| no_config(id))
     }
 
-    /// A page of configurations, the newest first.
+    /// A page of configurations, the newest first, without their bodies.
     pub async fn configs(
         &self,
         requester: &Requester,
         marker: Option<Uuid>,
         limit: Option<u64>,
-    ) -> Result<Vec<SoftwareObject>, RequestError> {
+    ) -> Result<Vec<ObjectRow>, RequestError> {
         let query = ObjectQuery {
             project: (!requester.is_admin).then(|| requester.project.clone()),
             descending: true,
             marker,
             limit,
+            with_bodies: false,
             ..ObjectQuery::new(ObjectKind::Config)
         };
         match limit {
             Some(0) => Ok(Vec::new()),
-            _ => Ok(SoftwareObject::readable(self.store.objects(&query).await?)),
+            _ => Ok(self.store.objects(&query).await?),
         }
     }
 
@@ -302,8 +303,40 @@ impl Service {
         found.ok_or_else(|| no_deployment(id))
     }
 
+    /// The objects of rows of a list, as far as the requester sees them and they still exist.
+    pub async fn software_objects(
+        &self,
+        requester: &Requester,
+        rows: &[ObjectRow],
+    ) -> Result<Vec<SoftwareObject>, RequestError> {
+        let Some(first) = rows.first() else { return Ok(Vec::new()) };
+        let ids: Vec<Uuid> = rows.iter().map(|row| row.id).collect();
+        let objects = self.store.objects_by_id(first.kind, &ids).await?;
+        let mut objects = SoftwareObject::readable(objects);
+        objects.retain(|it| match first.kind {
+            ObjectKind::Deployment => sees_deployment(requester, it),
+            _ => requester.is_admin || it.row.project == requester.project,
+        });
+        Ok(objects)
+    }
+
+    /// The deployments that the requester may see, the oldest first, without their bodies.
+    pub async fn deployment_rows(
+        &self,
+        requester: &Requester,
+        server: Option<&str>,
+    ) -> Result<Vec<ObjectRow>, RequestError> {
+        let query = ObjectQuery {
+            subject: server.map(Arc::from),
+            project: (!requester.is_admin).then(|| owner_project(requester)),
+            with_bodies: false,
+            ..ObjectQuery::new(ObjectKind::Deployment)
+        };
+        Ok(self.store.objects(&query).await?)
+    }
+
     /// Deployments, the oldest first.
-    pub async fn deployments(
+    async fn deployments(
         &self,
         requester: &Requester,
         server: Option<&str>,

@@ -3,7 +3,7 @@
 use super::{Slot, StackKey, Tree};
 use crate::blueprint::Recipe;
 use crate::ids::{CommandId, RecipeId, ResourceId, SnapshotId};
-use crate::store::{Batch, Content, EventRow};
+use crate::store::{Batch, Content, EventRow, ResourceRow};
 use indexmap::IndexMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,6 +13,8 @@ use std::sync::Arc;
 pub(crate) struct Changes {
     pub(crate) stacks: BTreeSet<StackKey>,
     pub(crate) resources: BTreeSet<Slot>,
+    /// Signals of resources, by their ids in the metadata.
+    pub(crate) signals: BTreeSet<(Slot, Arc<str>)>,
     pub(crate) dropped_resources: Vec<ResourceId>,
     /// Nested stacks that are dropped from memory once their end is stored.
     pub(crate) gone_stacks: Vec<StackKey>,
@@ -39,7 +41,7 @@ impl Tree {
 
     /// How many rows have yet to be stored.
     pub(crate) fn count_changes(&self) -> usize {
-        self.changes.resources.len() + self.changes.events.len()
+        self.changes.resources.len() + self.changes.signals.len() + self.changes.events.len()
     }
 
     /// The rows of all that changed since the last time.
@@ -59,6 +61,13 @@ impl Tree {
         for key in &changes.gone_stacks {
             self.stacks[key.0 as usize] = None;
         }
+        changes.stacks.iter().for_each(|key| self.count_stack_bytes(*key));
+        changes.gone_stacks.iter().for_each(|key| self.count_stack_bytes(*key));
+        changes.resources.iter().for_each(|slot| self.count_resource_bytes(*slot));
+        let mut resources: Vec<ResourceRow> =
+            changes.resources.iter().map(|slot| self.resource_row(*slot)).collect();
+        resources
+            .extend(changes.signals.iter().filter_map(|(slot, id)| self.signal_row(*slot, id)));
         Batch {
             root: self.root,
             fence,
@@ -66,7 +75,7 @@ impl Tree {
             recipes,
             dropped_recipes: changes.dropped_recipes,
             stacks,
-            resources: changes.resources.iter().map(|slot| self.resource_row(*slot)).collect(),
+            resources,
             dropped_resources: changes.dropped_resources,
             snapshots: changes.snapshots.iter().filter_map(|id| self.snapshot_row(*id)).collect(),
             dropped_snapshots: changes.dropped_snapshots,

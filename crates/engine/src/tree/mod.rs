@@ -6,11 +6,14 @@
 mod changes;
 mod current;
 mod events;
+mod kept;
 mod operation;
 mod resource;
+mod signals;
 mod stack;
 
 pub(crate) use changes::Changes;
+pub(crate) use kept::KeptBytes;
 pub(crate) use operation::{HandlerRun, NodeId, Operation, Origin, Pause, Resizing, Stages, Work};
 pub(crate) use resource::Resource;
 pub(crate) use stack::Stack;
@@ -70,6 +73,8 @@ pub struct Tree {
     pub(crate) resource_count: usize,
     /// How many resources the traversals under way are going to add.
     pub(crate) announced: usize,
+    /// How many bytes of values the tree keeps.
+    pub(crate) kept_bytes: KeptBytes,
     pub(crate) ops: BTreeMap<OpId, Slot>,
     pub(crate) next_op: u64,
     pub(crate) next_number: u64,
@@ -150,6 +155,7 @@ impl Tree {
         self.changes.recipes.insert(stack.recipe.id, stack.recipe.clone());
         self.stacks.push(Some(stack));
         self.changes.stacks.insert(key);
+        self.count_stack_bytes(key);
         key
     }
 
@@ -192,13 +198,16 @@ impl Tree {
                 self.resource_count += 1;
             }
         }
+        self.count_resource_bytes(slot);
         slot
     }
 
     /// Removes a resource.
     pub(crate) fn drop_resource(&mut self, slot: Slot) {
+        self.forget_signals(slot);
         let Some(resource) = self.resources[slot.0 as usize].take() else { return };
         self.free_slots.push(slot);
+        self.count_resource_bytes(slot);
         self.changes.resources.remove(&slot);
         self.changes.dropped_resources.push(resource.id);
         let stack = self.stack_mut(resource.stack);

@@ -75,6 +75,9 @@ pub(crate) struct HandlerRun {
     pub(crate) failures: u32,
     /// The first failure, which is the one that is shown.
     pub(crate) first_failure: Option<Failure>,
+    /// The failure of a value that it reported and that was too large to be kept; not stored, because the handler reports
+    /// the value again if it is run again.
+    pub(crate) too_large: Option<Failure>,
     /// The values of properties that have drifted from the last definition.
     pub(crate) drifted: Arc<Members>,
     /// The snapshot for which a copy of the object is made.

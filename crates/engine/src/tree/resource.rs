@@ -3,8 +3,10 @@
 use super::StackKey;
 use super::operation::Operation;
 use crate::ids::{ResourceId, SnapshotId};
+use crate::signal_check::KeptSignals;
 use crate::state::State;
 use crate::time::Time;
+use indexmap::IndexMap;
 use kiln_template::environment::Hook;
 use kiln_template::resolved::ResolvedDefinition;
 use kiln_template::value::{Members, Value};
@@ -38,6 +40,10 @@ pub(crate) struct Resource {
     pub data: Arc<Members>,
     /// The metadata.
     pub metadata: Value,
+    /// The members of the metadata that are signals, with the rows in which they are stored.
+    pub(crate) signals: IndexMap<Arc<str>, ResourceId>,
+    /// The signals that were not read with the resource.
+    pub(crate) unread_signals: KeptSignals,
     /// The object as its service showed it last.
     pub remote: Value,
     /// The resources that it depends on.

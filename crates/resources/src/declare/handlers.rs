@@ -5,7 +5,7 @@
 use super::ResourceType;
 use crate::behaviour::{
     AttributeFn, CooldownFn, Finder, Handler, NestedMetadataFn, OperationKind, ReferenceFn,
-    ReplacementFn, RestoreFn, SignalFn, StageFn,
+    ReplacementFn, RestoreFn, SignalFn, SignalStorage, StageFn,
 };
 use crate::op::{Op, OpError};
 use crate::random;
@@ -105,9 +105,9 @@ impl ResourceType {
         self.signallable()
     }
 
-    /// Signals are kept in the resource's data, which an operation that watches the resource sees.
-    pub fn signals_in_data(mut self) -> ResourceType {
-        self.behaviour.signals_in_data = true;
+    /// Sets where signals are kept.
+    pub fn signals_kept_in(mut self, storage: SignalStorage) -> ResourceType {
+        self.behaviour.signals_kept_in = storage;
         self
     }
 

@@ -1,7 +1,7 @@
 //! Writing, and reading what was written.
 
 use crate::test_store::{COMPLETE, LONG, TestStore, at, batch, text};
-use kiln_engine::store::{Batch, CreateError, EventQuery, NewTree, RecipeRow, StackRow};
+use kiln_engine::store::{Batch, CreateError, EventQuery, EventRow, NewTree, RecipeRow, StackRow};
 use kiln_engine::{RecipeId, StackId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -57,7 +57,9 @@ pub(crate) async fn what_is_written_comes_back(test: TestStore) {
     test.write(Batch { resources, events, ..batch(lease) }).await;
     assert_eq!(test.other.resources(id).await.unwrap(), [resource.clone()]);
     let events = test.other.events(&events_of(&tree.stack)).await.unwrap();
-    assert_eq!(events, [tree.events[0].clone(), event]);
+    let listed = |event: &EventRow| EventRow { body: Vec::new(), ..event.clone() };
+    assert_eq!(events, [listed(&tree.events[0]), listed(&event)]);
+    assert_eq!(test.other.event(event.id).await.unwrap(), Some(event));
     let loaded = test.other.load_tree(id).await.unwrap().unwrap();
     assert_eq!(loaded.stacks, [tree.stack]);
     assert_eq!(loaded.resources, [resource]);

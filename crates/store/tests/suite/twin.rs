@@ -209,6 +209,7 @@ async fn look(test: &TestStore, twin: &dyn Store, dice: &mut Dice, known: &Known
         descending: dice.chance(),
         marker: dice.chance().then_some(stack.id),
         limit: dice.chance().then_some(dice.below(5) as u64),
+        with_bodies: dice.chance(),
     };
     _ = same!(test, twin, step, stacks(&query));
     _ = same!(test, twin, step, count_stacks(&query));

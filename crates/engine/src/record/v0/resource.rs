@@ -19,6 +19,7 @@ impl Record for ResourceBody {
             definition: fields.optional("frozen", definition)?,
             data: fields.members("data")?,
             metadata: fields.value("metadata"),
+            signals: None,
             shown: fields.value("shown"),
             requires: fields.list("requires", id)?,
             replaces: fields.optional("replaces", id)?,

@@ -19,7 +19,7 @@ pub(crate) use object::{EngineBody, PendingDelegationBody, SoftwareBody};
 pub(crate) use recipe::{CreatedByBody, RecipeBody, SentRecipeBody, TemplateBody};
 pub(crate) use resource::{
     CooldownBody, DefinitionBody, ErrorBody, OperationBody, OperationName, PauseBody, ResourceBody,
-    StepBody,
+    SignalsBody, StepBody,
 };
 pub(crate) use stack::{
     EventBody, FailureBody, SnapshotBody, StackBody, TraversalBody, TraversalFailureBody,

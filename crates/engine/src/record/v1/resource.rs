@@ -21,6 +21,9 @@ pub(crate) struct ResourceBody {
     pub(crate) data: StoredMembers,
     #[serde(default, skip_serializing_if = "Stored::is_null")]
     pub(crate) metadata: Stored,
+    /// The signals that are in rows of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) signals: Option<SignalsBody>,
     /// Its object, as the service showed it.
     #[serde(default, skip_serializing_if = "Stored::is_null")]
     pub(crate) shown: Stored,
@@ -47,6 +50,15 @@ pub(crate) struct ResourceBody {
     pub(crate) cleared_hooks: Vec<Word<Hook>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) operation: Option<OperationBody>,
+}
+
+/// The signals of a resource that are in rows of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SignalsBody {
+    pub(crate) count: u64,
+    /// Their size.
+    pub(crate) bytes: u64,
 }
 
 /// A definition without functions.

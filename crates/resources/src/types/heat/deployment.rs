@@ -10,7 +10,7 @@ use super::mailbox::{self, Mailbox};
 use super::outcome::{self, DECLARED, EARLY, OUTPUTS, REASON, STATUS};
 use super::signal_transport::SignalTransport;
 use super::{collecting, reply_to, stack_user, stored_config};
-use crate::behaviour::{OperationKind, View};
+use crate::behaviour::{OperationKind, SignalStorage, View};
 use crate::declare::{ResourceType, Value};
 use crate::op::{FailureClass, Op, OpError, Watched};
 use crate::property_access::{items, open, section, text, word};
@@ -42,7 +42,7 @@ pub(super) fn doing(kind: ResourceType) -> ResourceType {
         .on(OperationKind::Suspend, |op| Box::pin(deploy(op, "SUSPEND")))
         .on(OperationKind::Resume, |op| Box::pin(deploy(op, "RESUME")))
         .attributes(attribute)
-        .signals_in_data()
+        .signals_kept_in(SignalStorage::Data)
         .on_signal(outcome::on_signal)
 }
 

@@ -7,8 +7,8 @@ use super::addresses::{self, Signed};
 use super::mailbox::{self, Mailbox};
 use super::signal_transport::SignalTransport;
 use super::stack_user::{self, User};
-use crate::behaviour::{OperationKind, Signal, SignalOutcome, View};
-use crate::declare::{Members, Prop, ResourceType, SupportStatus, Value, map, prop};
+use crate::behaviour::{OperationKind, Signal, SignalOutcome, SignalStorage, View};
+use crate::declare::{Members, Prop, ResourceType, SupportStatus, Value, prop};
 use crate::op::{Backoff, FailureClass, Op, OpError, Watched};
 use crate::property_access::text;
 use crate::{random, wire};
@@ -100,6 +100,7 @@ pub(crate) fn aws_handle(kind: ResourceType) -> ResourceType {
         .creates(|op| Box::pin(async move { signed(op, Signed::WaitCondition).await.map(drop) }))
         .reference(called_by_url)
         .on_signal(aws_signal)
+        .signals_kept_in(SignalStorage::Metadata)
 }
 
 /// How long a condition waits: a property in seconds, half a day at most.
@@ -134,12 +135,12 @@ pub(crate) fn called_by_url(view: &View<'_>) -> Value {
 
 /// Handles a signal to a native handle.
 pub(crate) fn native_signal(view: &View<'_>, signal: &Signal<'_>) -> Result<SignalOutcome, String> {
-    native(view.metadata, signal.details)
+    native(view.metadata.as_map().map_or(0, Members::len), signal.details)
 }
 
-/// Adds a signal to the metadata of a native handle.
-fn native(metadata: &Value, details: &Value) -> Result<SignalOutcome, String> {
-    let number = metadata.as_map().map_or(0, Members::len) + 1;
+/// A signal to a native handle that has received a number of signals.
+fn native(received: usize, details: &Value) -> Result<SignalOutcome, String> {
+    let number = received + 1;
     let empty = Members::new();
     let details = match details {
         Value::Null => &empty,
@@ -158,33 +159,32 @@ fn native(metadata: &Value, details: &Value) -> Result<SignalOutcome, String> {
     for (key, value) in details {
         *complete.get_mut(key).ok_or(INVALID)? = value.clone();
     }
-    keep(&NATIVE, metadata, &complete)
+    keep(&NATIVE, &complete)
 }
 
 /// Handles a signal to a handle of the AWS dialect.
-pub(crate) fn aws_signal(view: &View<'_>, signal: &Signal<'_>) -> Result<SignalOutcome, String> {
+pub(crate) fn aws_signal(_: &View<'_>, signal: &Signal<'_>) -> Result<SignalOutcome, String> {
     let details = signal.details.as_map().ok_or(INVALID)?;
     let is_complete =
         [AWS.status, AWS.reason, AWS.data, AWS.id].iter().all(|key| details.contains_key(*key));
     if details.len() != 4 || !is_complete {
         return Err(INVALID.to_owned());
     }
-    keep(&AWS, view.metadata, details)
+    keep(&AWS, details)
 }
 
-/// Adds a signal to the handle's metadata under its id.
-fn keep(words: &Words, metadata: &Value, details: &Members) -> Result<SignalOutcome, String> {
+/// The signal as the handle's metadata keeps it, under its id.
+fn keep(words: &Words, details: &Members) -> Result<SignalOutcome, String> {
     let part = |name: &str| details.get(name).cloned().unwrap_or_default();
     let status = print::plain(&part(words.status));
     if status != SUCCESS && status != "FAILURE" {
         return Err(INVALID.to_owned());
     }
     let signal = [words.status, words.reason, words.data].map(|name| (name, part(name)));
-    let mut metadata = metadata.as_map().cloned().unwrap_or_default();
-    metadata.insert(print::plain(&part(words.id)).into(), Value::map(signal));
+    let id = print::plain(&part(words.id)).into();
     let reason = format!("status:{status} reason:{}", print::plain(&part(words.reason)));
     Ok(SignalOutcome {
-        metadata: Some(Value::Map(metadata.into())),
+        signal: Some((id, Value::map(signal))),
         reason: Some(reason),
         ..SignalOutcome::default()
     })
@@ -264,10 +264,12 @@ async fn collect(
 
 /// The metadata of a native handle after these signals. Invalid signals are ignored.
 fn all_of(letters: &[Json]) -> Value {
-    letters.iter().fold(map::<Value>([]), |metadata, letter| {
-        let heard = native(&metadata, &wire::value(letter));
-        heard.ok().and_then(|heard| heard.metadata).unwrap_or(metadata)
-    })
+    let mut metadata = Members::new();
+    for letter in letters {
+        let heard = native(metadata.len(), &wire::value(letter));
+        metadata.extend(heard.ok().and_then(|heard| heard.signal));
+    }
+    Value::Map(metadata.into())
 }
 
 /// Removes the signals, so that another condition on the same handle waits for new ones.

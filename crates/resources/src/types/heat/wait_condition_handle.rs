@@ -6,7 +6,7 @@ use super::signal_transport::SignalTransport;
 use super::signals::{TRANSPORT, endpoint, nameless, native_signal, with_user};
 use super::stack_user::{self, User};
 use super::{credentials, mailbox};
-use crate::behaviour::View;
+use crate::behaviour::{SignalStorage, View};
 use crate::declare::*;
 use crate::op::{Op, OpError};
 use crate::property_access::{open, text};
@@ -52,6 +52,7 @@ pub(super) fn wait_condition_handle() -> ResourceType {
         .creates(|op| Box::pin(create(op)))
         .attributes(attribute)
         .on_signal(native_signal)
+        .signals_kept_in(SignalStorage::Metadata)
 }
 
 const TOKEN: &str = "token";

@@ -1,0 +1,213 @@
+//! How many bytes of values a tree keeps, and whether there is room for more.
+//!
+//! The sum is kept up to date: each resource and each stack is counted when it is loaded, when its row is written and when
+//! it gets a new definition. Nothing is recounted otherwise, so a step costs the same however large the tree is.
+
+use super::{Resource, Slot, Stack, StackKey, Tree};
+use crate::failure::Failure;
+use kiln_resources::op::FailureClass;
+use kiln_template::resolved::ResolvedDefinition;
+use kiln_template::value::{Value, members_byte_size};
+
+/// The bytes that resources and stacks keep.
+#[derive(Default)]
+pub(crate) struct KeptBytes {
+    total: usize,
+    resources: Vec<usize>,
+    stacks: Vec<usize>,
+}
+
+impl KeptBytes {
+    fn set_resource(&mut self, slot: Slot, bytes: usize) {
+        let counted = entry(&mut self.resources, slot.0);
+        self.total = (self.total - *counted).saturating_add(bytes);
+        *counted = bytes;
+    }
+
+    fn set_stack(&mut self, key: StackKey, bytes: usize) {
+        let counted = entry(&mut self.stacks, key.0);
+        self.total = (self.total - *counted).saturating_add(bytes);
+        *counted = bytes;
+    }
+
+    fn resource(&self, slot: Slot) -> usize {
+        self.resources.get(slot.0 as usize).copied().unwrap_or(0)
+    }
+}
+
+fn entry(list: &mut Vec<usize>, at: u32) -> &mut usize {
+    let at = at as usize;
+    if list.len() <= at {
+        list.resize(at + 1, 0);
+    }
+    &mut list[at]
+}
+
+/// What a resource keeps. While it changes from one definition to another, the larger one counts.
+fn resource_bytes(resource: &Resource) -> usize {
+    definition_bytes(resource)
+        .saturating_add(members_byte_size(&resource.data))
+        .saturating_add(resource.metadata.byte_size())
+        .saturating_add(resource.remote.byte_size())
+}
+
+fn definition_bytes(resource: &Resource) -> usize {
+    let size = |definition: Option<&ResolvedDefinition>| definition.map_or(0, |it| it.byte_size());
+    let target = resource.op.as_ref().and_then(|op| op.target.as_deref());
+    size(resource.definition.as_deref()).max(size(target))
+}
+
+fn stack_bytes(stack: &Stack) -> usize {
+    stack.recipe.made_bytes().max(stack.previous.as_ref().map_or(0, |it| it.made_bytes()))
+}
+
+impl Tree {
+    /// Counts a resource again.
+    pub(crate) fn count_resource_bytes(&mut self, slot: Slot) {
+        let resource = self.resources.get(slot.0 as usize).and_then(Option::as_ref);
+        let bytes = resource.map_or(0, resource_bytes);
+        self.kept_bytes.set_resource(slot, bytes);
+    }
+
+    /// Counts a stack again.
+    pub(crate) fn count_stack_bytes(&mut self, key: StackKey) {
+        let stack = self.stacks.get(key.0 as usize).and_then(Option::as_ref);
+        let bytes = stack.map_or(0, stack_bytes);
+        self.kept_bytes.set_stack(key, bytes);
+    }
+
+    /// Whether the sum is the one that a recount gives, for all that is stored as it is.
+    pub(crate) fn check_kept_bytes(&self, found: &mut Vec<String>) {
+        let parts = self.kept_bytes.resources.iter().chain(&self.kept_bytes.stacks);
+        let sum: usize = parts.sum();
+        if sum != self.kept_bytes.total {
+            found.push(format!("{sum} bytes are kept, {} counted", self.kept_bytes.total));
+        }
+        for (at, resource) in self.resources.iter().enumerate() {
+            let slot = Slot(at as u32);
+            let bytes = resource.as_ref().map_or(0, resource_bytes);
+            let counted = self.kept_bytes.resource(slot);
+            if bytes != counted && !self.changes.resources.contains(&slot) {
+                found.push(format!("resource {at} keeps {bytes} bytes, {counted} counted"));
+            }
+        }
+        for (at, stack) in self.stacks.iter().enumerate() {
+            let key = StackKey(at as u32);
+            let bytes = stack.as_ref().map_or(0, stack_bytes);
+            let counted = self.kept_bytes.stacks.get(at).copied().unwrap_or(0);
+            if bytes != counted && !self.changes.stacks.contains(&key) {
+                found.push(format!("stack {at} keeps {bytes} bytes, {counted} counted"));
+            }
+        }
+    }
+
+    /// Fails if a definition makes a value, its resource or the tree larger than the operator allows. What is no larger than
+    /// it was stays possible: the tree may be older than the limit.
+    pub(crate) fn check_definition_size(
+        &self,
+        key: StackKey,
+        name: &str,
+        definition: &ResolvedDefinition,
+    ) -> Result<(), Box<Failure>> {
+        let slot = self.current(key, name);
+        let resource = slot.map(|slot| self.resource(slot));
+        let former = resource.and_then(|it| it.definition.as_deref());
+        let limit = self.config.byte_limits.value;
+        let was = |get: &dyn Fn(&ResolvedDefinition) -> Option<usize>| former.and_then(get);
+        for (property, value) in definition.properties.iter() {
+            let bytes = value.byte_size();
+            let before = was(&|it| it.properties.get(property).map(Value::byte_size));
+            if bytes > limit && before.is_none_or(|before| bytes > before) {
+                let path = format!("properties.{property}");
+                return Err(Limit::Value.failure(name, &path, bytes, limit));
+            }
+        }
+        let bytes = definition.metadata.byte_size();
+        if bytes > limit && was(&|it| Some(it.metadata.byte_size())).is_none_or(|it| bytes > it) {
+            return Err(Limit::Value.failure(name, "metadata", bytes, limit));
+        }
+        // The metadata is stored once more, as signals change it.
+        let bytes = definition.byte_size().saturating_add(bytes);
+        let before = resource.map_or(0, |it| definition_bytes(it) + it.metadata.byte_size());
+        self.check_growth(slot, before, bytes)
+            .map_err(|(limit, bytes, max)| limit.failure(name, "", bytes, max))
+    }
+
+    /// Fails if the template and the parameters of a nested stack make the tree larger than the operator allows.
+    pub(crate) fn check_nested_size(&self, slot: Slot, bytes: usize) -> Result<(), Box<Failure>> {
+        let resource = self.resource(slot);
+        let before = resource.child.map_or(0, |child| stack_bytes(self.stack(child)));
+        self.check_growth(None, before, bytes)
+            .map_err(|(limit, bytes, max)| limit.failure(&resource.name, "", bytes, max))
+    }
+
+    /// Fails if a value that an operation reports is larger than the operator allows, or makes its resource or the tree so.
+    pub(crate) fn check_reported_size(
+        &self,
+        slot: Slot,
+        what: &str,
+        before: &Value,
+        value: &Value,
+    ) -> Result<(), Box<Failure>> {
+        let (before, bytes) = (before.byte_size(), value.byte_size());
+        let name = &self.resource(slot).name;
+        let max = self.config.byte_limits.value;
+        if bytes > max && bytes > before {
+            return Err(Limit::Value.failure(name, what, bytes, max));
+        }
+        self.check_growth(Some(slot), before, bytes)
+            .map_err(|(limit, bytes, max)| limit.failure(name, what, bytes, max))
+    }
+
+    /// Whether the metadata of a resource may become this.
+    pub(crate) fn has_room_for_metadata(&self, slot: Slot, metadata: &Value) -> bool {
+        let before = &self.resource(slot).metadata;
+        self.check_reported_size(slot, "metadata", before, metadata).is_ok()
+    }
+
+    fn check_growth(
+        &self,
+        slot: Option<Slot>,
+        before: usize,
+        bytes: usize,
+    ) -> Result<(), (Limit, usize, usize)> {
+        let limits = &self.config.byte_limits;
+        if bytes <= before {
+            return Ok(());
+        }
+        let growth = bytes - before;
+        let resource = slot.map_or(0, |slot| self.kept_bytes.resource(slot)).saturating_add(growth);
+        if resource.max(bytes) > limits.resource {
+            return Err((Limit::Resource, resource.max(bytes), limits.resource));
+        }
+        let tree = self.kept_bytes.total.saturating_add(growth);
+        if tree > limits.tree {
+            return Err((Limit::Tree, tree, limits.tree));
+        }
+        Ok(())
+    }
+}
+
+/// A limit, with what it limits.
+#[derive(Clone, Copy)]
+enum Limit {
+    Value,
+    Resource,
+    Tree,
+}
+
+impl Limit {
+    /// The failure of a resource that exceeds it.
+    fn failure(self, resource: &str, path: &str, bytes: usize, max: usize) -> Box<Failure> {
+        let (what, option) = match self {
+            Limit::Value => ("the value", "max_value_bytes"),
+            Limit::Resource => ("the resource", "max_resource_bytes"),
+            Limit::Tree => ("the stack with this resource", "max_stack_bytes"),
+        };
+        let message = format!(
+            "Request limit exceeded: {what} is {bytes} bytes, the limit [kiln] {option} is {max}. Next step: make the value \
+             smaller, keep large data in the object store, or ask the operator to raise the limit."
+        );
+        Box::new(Failure::new(FailureClass::RequestLimitExceeded, resource, message).at(path))
+    }
+}
