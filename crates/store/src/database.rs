@@ -88,7 +88,7 @@ impl SqlStore {
         let connected = connect(dialect, url, &max_pages).await;
         let Pools { writers, readers, checkpointer } = connected.map_err(DbError::from)?;
         let mut connection = writers.acquire().await.map_err(DbError::from)?;
-        migrate::run(dialect, &mut connection).await?;
+        migrate::run(dialect, &mut connection, key_file).await?;
         let cipher = load_keys(dialect, &mut connection, key_file).await?;
         drop(connection);
         let tables = Tables::new(dialect);
@@ -280,7 +280,7 @@ fn max_pages(pages: u64) -> String {
 pub(crate) const KEY_CHECK: &str = "key_check";
 
 /// Loads the keys, and makes some if the store has never had any.
-async fn load_keys(
+pub(crate) async fn load_keys(
     dialect: Dialect,
     connection: &mut sqlx::AnyConnection,
     path: &Path,

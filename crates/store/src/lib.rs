@@ -22,6 +22,7 @@ mod read;
 mod resource_list;
 mod rotate;
 mod rows;
+mod seal_texts;
 mod sql;
 mod store;
 mod table;

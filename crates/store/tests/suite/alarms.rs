@@ -34,6 +34,7 @@ fn change(alarm: &AlarmRow, was: Option<u64>) -> AlarmChange {
     AlarmChange {
         alarm: alarm.clone(),
         expected_version: was,
+        max_alarms: None,
         is_deleted: false,
         history,
         commands,
