@@ -174,6 +174,7 @@ impl Site {
             let change = AlarmChange {
                 alarm,
                 expected_version: was,
+                max_alarms: None,
                 is_deleted: false,
                 history,
                 commands,

@@ -3,6 +3,7 @@
 use crate::cipher::{BodyKind, Cipher};
 use crate::dialect::Dialect;
 use crate::error::DbError;
+use crate::file_mode;
 use crate::keys::{KeyError, Ring};
 use crate::migrate;
 use crate::sql::{Reader, Statement};
@@ -99,11 +100,8 @@ impl SqlStore {
     /// Opens a store that exists. Neither a database nor a key file is created.
     pub async fn open_existing(url: &str, key_file: &Path) -> Result<SqlStore, OpenError> {
         let dialect = Dialect::of(url).ok_or(OpenError::Url)?;
-        if let Some(path) = url.strip_prefix("sqlite://") {
-            let path = path.split('?').next().unwrap_or(path);
-            if !Path::new(path).exists() {
-                return Err(OpenError::Absent(format!("there is no database {path}")));
-            }
+        if let Some(path) = file_mode::path_of(url).filter(|path| !path.exists()) {
+            return Err(OpenError::Absent(format!("there is no database {}", path.display())));
         }
         let connected = connect(dialect, url, &Arc::new(AtomicU64::new(MAX_PAGES))).await;
         let Pools { writers, readers, checkpointer } = connected.map_err(DbError::from)?;
@@ -234,6 +232,9 @@ async fn connect(
     pages: &Arc<AtomicU64>,
 ) -> Result<Pools, sqlx::Error> {
     sqlx::any::install_default_drivers();
+    if let Some(path) = file_mode::path_of(url).filter(|_| !url.contains("mode=ro")) {
+        file_mode::protect(&path);
+    }
     let mut url = url.to_owned();
     if dialect == Dialect::Sqlite && !url.contains('?') {
         url.push_str("?mode=rwc");

@@ -11,6 +11,7 @@ mod commit;
 mod database;
 mod dialect;
 mod error;
+mod file_mode;
 mod housekeeping;
 mod keys;
 mod leases;
