@@ -32,10 +32,6 @@ pub(crate) async fn run(
 ) -> Result<(), OpenError> {
     match dialect {
         Dialect::Sqlite | Dialect::Postgres => {
-            if dialect == Dialect::Sqlite {
-                // What a migration drops is overwritten with zeros.
-                execute(connection, "PRAGMA secure_delete = ON".to_owned()).await?;
-            }
             let begin = connection.begin_with(dialect.begin()).await;
             let mut transaction = begin.map_err(DbError::from)?;
             if dialect == Dialect::Postgres {
@@ -44,12 +40,8 @@ pub(crate) async fn run(
             }
             let is_changed = apply(dialect, &mut transaction, key_file).await?;
             transaction.commit().await.map_err(DbError::from)?;
-            if dialect == Dialect::Sqlite {
-                execute(connection, "PRAGMA secure_delete = OFF".to_owned()).await?;
-            }
             if dialect == Dialect::Sqlite && is_changed {
-                // The journal still holds what was dropped.
-                execute(connection, "PRAGMA wal_checkpoint(TRUNCATE)".to_owned()).await?;
+                wipe(connection).await;
             }
         }
         Dialect::Mariadb => {
@@ -68,6 +60,15 @@ pub(crate) async fn run(
         }
     }
     Ok(())
+}
+
+/// Writes a SQLite file anew: pages that are free now still hold what a migration dropped, and so does the journal.
+async fn wipe(connection: &mut AnyConnection) {
+    for statement in ["VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"] {
+        if let Err(error) = execute(connection, statement.to_owned()).await {
+            tracing::warn!(%error, statement, "what a migration dropped may still be in the file: run the statement with sqlite3 while Kiln is stopped");
+        }
+    }
 }
 
 /// Applies the migrations that are missing; whether an existing database was changed.
