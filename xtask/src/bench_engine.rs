@@ -242,7 +242,7 @@ impl Bench {
             adopted: None,
             request: None,
         };
-        self.engine.create(new).await.map_err(io::Error::other)
+        self.engine.create(new, None).await.map_err(io::Error::other)
     }
 
     async fn timed_update(&mut self, template: &str) -> io::Result<(Duration, u64)> {

@@ -6,7 +6,9 @@
 use kiln_engine::store::{
     Batch, EventQuery, EventRow, NewTree, RecipeRow, ResourceRow, StackRow, Store,
 };
-use kiln_engine::{Action, EngineId, EventId, RecipeId, ResourceId, StackId, State, Status, Time};
+use kiln_engine::{
+    Action, EngineId, EventId, PhysicalId, RecipeId, ResourceId, StackId, State, Status, Time,
+};
 use kiln_store::SqlStore;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -127,7 +129,14 @@ async fn make_tree(store: &SqlStore) -> io::Result<StackRow> {
     let recipe = RecipeRow { id: recipe, root: id, contents: Vec::new(), body: Vec::new() };
     let owner = Some((EngineId(self::id(3, 0)), Time::NEVER));
     let stack_row = stack.clone();
-    let tree = NewTree { stack, recipe, contents: Vec::new(), events: Vec::new(), owner };
+    let tree = NewTree {
+        stack,
+        recipe,
+        contents: Vec::new(),
+        events: Vec::new(),
+        owner,
+        max_stacks: None,
+    };
     store.create_tree(tree).await.map_err(io::Error::other)?;
     Ok(stack_row)
 }
@@ -164,7 +173,7 @@ fn resource(stack: &StackRow, number: u64) -> ResourceRow {
         kind: "OS::Nova::Server".into(),
         state: STATE,
         reason: "state changed".into(),
-        physical_id: Some(id(5, number).to_string().into()),
+        physical_id: Some(PhysicalId::new(id(5, number).to_string())),
         created: NOW,
         updated: NOW,
         body: vec![b'x'; 400],

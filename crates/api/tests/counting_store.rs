@@ -93,6 +93,7 @@ macro_rules! forward {
 forward!(Objects {
     put_object(object: ObjectRow) -> Result<(), StoreError>;
     add_object(object: ObjectRow) -> Result<bool, StoreError>;
+    put_object_within(object: ObjectRow, limit: u64) -> Result<bool, StoreError>;
     drop_object(kind: ObjectKind, id: Uuid) -> Result<bool, StoreError>;
     drop_objects(kind: ObjectKind, before: Time, limit: u64) -> Result<u64, StoreError>;
     object(kind: ObjectKind, id: Uuid) -> Result<Option<ObjectRow>, StoreError>;

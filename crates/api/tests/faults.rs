@@ -1,8 +1,14 @@
 //! The faults that clients get.
 
 use crate::test_api::TestApi;
+use async_trait::async_trait;
+use kiln_api::Options;
+use kiln_cloud::{Call, CallError, Credential, Reply as CloudReply, Transport};
 use kiln_engine::Rules;
 use serde_json::{Value as Json, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::sync::Barrier;
 
 const NOTHING: &str = "heat_template_version: 2021-04-16";
 
@@ -172,4 +178,53 @@ async fn names_are_taken_once_and_quotas_hold() {
     let expected = "Request limit exceeded: You have reached the maximum stacks per tenant, 1. Please \
                     delete some stacks.";
     assert_eq!(message.as_deref(), Some(expected));
+}
+
+/// A cloud with one flavor, which answers its first calls when all of them have come.
+struct Gate {
+    calls: AtomicUsize,
+    barrier: Barrier,
+}
+
+/// How many requests come at the same time.
+const AT_ONCE: usize = 60;
+
+#[async_trait]
+impl Transport for Gate {
+    async fn send(&self, _: &Credential, _: Call) -> Result<CloudReply, CallError> {
+        if self.calls.fetch_add(1, Ordering::SeqCst) < AT_ONCE {
+            self.barrier.wait().await;
+        }
+        let flavor = json!({ "id": "m1", "name": "m1" });
+        let body = json!({ "flavor": flavor, "flavors": [flavor] });
+        Ok(CloudReply { status: 200, body, ..CloudReply::default() })
+    }
+}
+
+#[tokio::test]
+async fn quotas_hold_when_requests_come_together() {
+    let gate = Gate { calls: AtomicUsize::new(0), barrier: Barrier::new(AT_ONCE) };
+    let rules = Rules { max_stacks: Some(32), ..Rules::default() };
+    let api = TestApi::on(Arc::new(gate), rules, Options::default(), Vec::new());
+    for number in 0..20 {
+        api.create(&format!("old-{number}"), NOTHING).await;
+    }
+    let flavor = "parameters: {f: {type: string, default: m1, constraints: [{custom_constraint: nova.flavor}]}}";
+    let template = format!("{NOTHING}\n{flavor}\n");
+    let create = async |number: usize| {
+        let body = json!({ "stack_name": format!("new-{number}"), "template": template });
+        let reply = api.send("demo", "POST", "/demo/stacks", Some(body)).await;
+        if reply.status != 201 {
+            let (status, kind, message) = fault(&reply);
+            assert_eq!((status, kind.as_str()), (400, "RequestLimitExceeded"), "{message:?}");
+            let expected = "Request limit exceeded: You have reached the maximum stacks per tenant, 32. \
+                            Please delete some stacks.";
+            assert_eq!(message.as_deref(), Some(expected));
+        }
+        usize::from(reply.status == 201)
+    };
+    let created = futures_util::future::join_all((0..AT_ONCE).map(create)).await;
+    assert_eq!(created.into_iter().sum::<usize>(), 12);
+    let listed = api.get("/demo/stacks").await.json();
+    assert_eq!(listed["stacks"].as_array().map(Vec::len), Some(32));
 }

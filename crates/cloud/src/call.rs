@@ -1,6 +1,6 @@
 //! A call to a service, its reply, and how to find out whether it happened.
 
-use crate::{Credential, Service};
+use crate::{Credential, Secret, Service};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -108,6 +108,19 @@ pub struct ActingFor {
     pub stack_id: Option<Arc<str>>,
     /// The name of the resource in that stack, if the call is made for one.
     pub resource: Option<Arc<str>>,
+    /// Texts that the definition of the resource hides: neither log lines nor errors of the transport show them.
+    pub hidden: Arc<[Secret]>,
+}
+
+impl ActingFor {
+    /// A text with asterisks in place of what is hidden.
+    pub fn mask(&self, text: &str) -> String {
+        let mask = |text: String, hidden: &Secret| match text.contains(hidden.expose()) {
+            true => text.replace(hidden.expose(), "******"),
+            false => text,
+        };
+        self.hidden.iter().filter(|hidden| !hidden.is_empty()).fold(text.to_owned(), mask)
+    }
 }
 
 /// What was known of the user of a request at that moment.

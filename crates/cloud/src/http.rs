@@ -109,13 +109,28 @@ impl Exchange<'_> {
         // An invalid request is not sent.
         let request = request.map_err(|error| CallError::Impossible(describe(&error)))?;
         let method = method_of(&request);
-        let path = request.url().path().to_owned();
+        let path = self.mask(request.url().path());
         let started = Instant::now();
-        let reply = self.receive(client, request).await;
+        let reply = self.receive(client, request).await.map_err(|error| self.mask_error(error));
         let took = started.elapsed();
         metrics::count_call(self.service, method, &reply, took);
         self.log(method, &path, &id, &reply, took);
         reply
+    }
+
+    /// A text without what the caller hides.
+    fn mask(&self, text: &str) -> String {
+        self.made_for.map_or_else(|| text.to_owned(), |it| it.mask(text))
+    }
+
+    /// An error without what the caller hides. The text of a service is for the caller itself.
+    fn mask_error(&self, error: CallError) -> CallError {
+        match error {
+            CallError::Refused(reply) => CallError::Refused(reply),
+            CallError::NotSent(why) => CallError::NotSent(self.mask(&why)),
+            CallError::Impossible(why) => CallError::Impossible(self.mask(&why)),
+            CallError::Lost(why) => CallError::Lost(self.mask(&why)),
+        }
     }
 
     /// Logs a call, without its query, headers and body, which may hold secrets.

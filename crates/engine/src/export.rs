@@ -2,6 +2,7 @@
 //! keeps.
 
 use crate::blueprint::Source;
+use crate::ids::PhysicalId;
 use crate::tree::{Slot, StackKey, Tree};
 use kiln_template::limits::Limits;
 use kiln_template::value::{Members, Value};
@@ -64,7 +65,10 @@ impl Tree {
         };
         Value::map([
             ("name", Value::Text(resource.name.clone())),
-            ("resource_id", resource.physical_id.clone().map(Value::Text).unwrap_or_default()),
+            (
+                "resource_id",
+                resource.physical_id.as_ref().map(PhysicalId::value).unwrap_or_default(),
+            ),
             ("type", Value::Text(resource_type.clone())),
             ("action", resource.state.action.name().into()),
             ("status", resource.state.status.name().into()),

@@ -1,7 +1,10 @@
 //! Names of things: ids, and the physical names made of them.
 
 use crate::time::Time;
+use kiln_template::hidden::STARS;
+use kiln_template::value::{Secret, Value};
 use std::fmt;
+use std::sync::Arc;
 use uuid::Uuid;
 
 macro_rules! ids {
@@ -39,6 +42,55 @@ ids! {
     SnapshotId
     /// The id of an engine process, drawn at its start.
     EngineId
+}
+
+/// The id of a resource's object in its service.
+///
+/// Some services use the name of an object as its id. If the template hides that name, the id is hidden too: Kiln
+/// needs it, but readers see asterisks.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PhysicalId {
+    text: Arc<str>,
+    is_hidden: bool,
+}
+
+impl PhysicalId {
+    /// An id that readers may see.
+    pub fn new(text: impl Into<Arc<str>>) -> PhysicalId {
+        PhysicalId { text: text.into(), is_hidden: false }
+    }
+
+    /// An id that readers must not see.
+    pub fn hidden(text: impl Into<Arc<str>>) -> PhysicalId {
+        PhysicalId { text: text.into(), is_hidden: true }
+    }
+
+    /// Whether readers must not see it.
+    pub fn is_hidden(&self) -> bool {
+        self.is_hidden
+    }
+
+    /// The id itself, for calls to the service.
+    pub fn text(&self) -> &Arc<str> {
+        &self.text
+    }
+
+    /// The id as readers see it.
+    pub fn shown(&self) -> Arc<str> {
+        if self.is_hidden { STARS.into() } else { self.text.clone() }
+    }
+
+    /// The id as a value of a template.
+    pub fn value(&self) -> Value {
+        let value = Value::Text(self.text.clone());
+        if self.is_hidden { Value::Secret(Secret::new(value)) } else { value }
+    }
+}
+
+impl fmt::Debug for PhysicalId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.shown(), f)
+    }
 }
 
 /// Where chance comes from. The machine has none of its own, so that a run can be repeated.

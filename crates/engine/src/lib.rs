@@ -46,7 +46,9 @@ mod view;
 mod workers;
 
 // The words of all others: ids, times and states.
-pub use ids::{CommandId, EngineId, EventId, Ids, RecipeId, ResourceId, SnapshotId, StackId};
+pub use ids::{
+    CommandId, EngineId, EventId, Ids, PhysicalId, RecipeId, ResourceId, SnapshotId, StackId,
+};
 pub use state::{Action, State, Status};
 pub use time::Time;
 

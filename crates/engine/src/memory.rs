@@ -244,6 +244,11 @@ impl Store for MemoryStore {
         if kept.names.contains_key(&name) {
             return Err(CreateError::NameTaken(name.1));
         }
+        let of_project = kept.names.keys().filter(|(project, _)| *project == name.0);
+        let count = of_project.count() as u64;
+        if let Some(limit) = new.max_stacks.filter(|limit| count >= *limit) {
+            return Err(CreateError::QuotaExceeded(limit));
+        }
         kept.names.insert(name.clone(), root);
         kept.stacks.insert(root, root);
         kept.recipes.insert(new.recipe.id, root);

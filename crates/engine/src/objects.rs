@@ -19,6 +19,10 @@ pub trait Objects: Send + Sync {
     /// one succeeds.
     async fn add_object(&self, object: ObjectRow) -> Result<bool, StoreError>;
 
+    /// Writes an object, over an existing one, unless its project has `limit` others of its kind; returns whether it was
+    /// written. However many are written at the same time, there are no more than `limit` afterwards.
+    async fn put_object_within(&self, object: ObjectRow, limit: u64) -> Result<bool, StoreError>;
+
     /// Deletes an object; returns whether it existed.
     async fn drop_object(&self, kind: ObjectKind, id: Uuid) -> Result<bool, StoreError>;
 

@@ -326,12 +326,13 @@ impl Owner {
     ) {
         self.stop_waiting(op);
         let Some(live) = self.running.get_mut(&op) else { return };
-        let info = live.info.clone();
+        let (info, slot) = (live.info.clone(), live.slot);
         let (turn, notes) = live.stage.turn(now, answer);
         let is_stopping = live.stops_at.is_some();
         self.report_notes(op, notes, todo);
         match turn {
             OpPoll::Finished(result) => {
+                let result = result.map_err(|error| self.machine.tree.mask_error(slot, error));
                 let error = result.as_ref().err().and_then(crate::activity::error_text);
                 self.machine.activity.record(Activity::Ended(info, error));
                 self.forget(op);

@@ -1,17 +1,18 @@
 //! A tree as its templates see it: the references and attributes of its resources.
 
 use crate::blueprint::{Blueprint, ResolvedType};
-use crate::ids::ResourceId;
+use crate::ids::{PhysicalId, ResourceId};
 use crate::state::{Action, Status};
 use crate::tree::{Slot, StackKey, Tree};
-use kiln_cloud::ActingFor;
+use kiln_cloud::{ActingFor, Secret};
 use kiln_resources::behaviour::{InService, NestedStack, Siblings, SignalStorage, View};
 use kiln_resources::constraints::offline;
 use kiln_resources::guard::guarded;
-use kiln_resources::op;
+use kiln_resources::op::{self, OpError};
 use kiln_template::codes;
 use kiln_template::eval::{Resolver, Scope};
 use kiln_template::functions::{Facade, Fault, step_into_attribute};
+use kiln_template::hidden::HiddenTexts;
 use kiln_template::path::Path;
 use kiln_template::resolved::convert_properties;
 use kiln_template::value::{Members, Value};
@@ -70,19 +71,51 @@ impl Tree {
             });
         }
         let resource_type = self.config.types.get(&resource.type_name);
-        match resource_type.and_then(|resource_type| resource_type.behaviour.reference) {
-            Some(reference)
-                if resource.state.action != Action::Init
-                    || resource_type.is_some_and(|resource_type| {
-                        resource_type.schema.reference_known_early
-                    }) =>
-            {
-                self.with_view(slot, "reference", reference).map_err(broken)
+        let reference =
+            match resource_type.and_then(|resource_type| resource_type.behaviour.reference) {
+                Some(reference)
+                    if resource.state.action != Action::Init
+                        || resource_type.is_some_and(|resource_type| {
+                            resource_type.schema.reference_known_early
+                        }) =>
+                {
+                    self.with_view(slot, "reference", reference).map_err(broken)?
+                }
+                _ => match &resource.physical_id {
+                    Some(id) => return Ok(id.value()),
+                    None => return Ok(Value::Text(resource.name.clone())),
+                },
+            };
+        Ok(self.hidden_texts(slot).hide_in(reference))
+    }
+
+    /// The texts that the definition of a resource hides: no reason, id or log line may show them.
+    pub(crate) fn hidden_texts(&self, slot: Slot) -> HiddenTexts {
+        // An operation may end after its resource is gone.
+        let resource = self.resources.get(slot.0 as usize).and_then(Option::as_ref);
+        let target = resource.and_then(|it| it.op.as_ref()?.target.as_ref());
+        let applied = resource.and_then(|it| it.definition.as_ref());
+        let definitions = [applied, target].into_iter().flatten();
+        HiddenTexts::of(definitions.flat_map(|it| it.properties.values().chain([&it.metadata])))
+    }
+
+    /// The error of an operation without the texts that the resource's definition hides: services repeat what they
+    /// were sent.
+    pub(crate) fn mask_error(&self, slot: Slot, error: OpError) -> OpError {
+        match error {
+            OpError::Failed(mut failure) => {
+                failure.message = self.hidden_texts(slot).mask(&failure.message);
+                OpError::Failed(failure)
             }
-            _ => match &resource.physical_id {
-                Some(id) => Ok(Value::Text(id.clone())),
-                None => Ok(Value::Text(resource.name.clone())),
-            },
+            OpError::Replace => OpError::Replace,
+        }
+    }
+
+    /// The id that a service gave to the object of a resource.
+    pub(crate) fn physical_id(&self, slot: Slot, id: Arc<str>) -> PhysicalId {
+        match self.hidden_texts(slot).occur_in(&id) {
+            true => PhysicalId::hidden(id),
+            false => PhysicalId::new(id),
         }
     }
 
@@ -147,6 +180,7 @@ impl Tree {
             created_by: self.stack(self.root_key()).recipe.created_by.clone(),
             stack_id: None,
             resource: None,
+            hidden: Arc::default(),
         }
     }
 
@@ -155,7 +189,9 @@ impl Tree {
         let resource = self.resources.get(slot.0 as usize).and_then(Option::as_ref);
         let stack = resource.map(|resource| self.stack(resource.stack).id.to_string().into());
         let name = resource.map(|resource| resource.name.clone());
-        ActingFor { stack_id: stack, resource: name, ..self.acting_for() }
+        let hidden = self.hidden_texts(slot);
+        let hidden = hidden.expose().iter().map(|text| Secret::from(text.as_str())).collect();
+        ActingFor { stack_id: stack, resource: name, hidden, ..self.acting_for() }
     }
 
     /// The resource of the same stack that has a reference.
@@ -163,8 +199,7 @@ impl Tree {
         let resource = self.resources.get(slot.0 as usize)?.as_ref()?;
         // A replaced resource may still be there: the newest is meant.
         let mut newest_first = self.stack(resource.stack).resources.values().rev().copied();
-        let is_called =
-            |slot: Slot| matches!(self.reference(slot), Value::Text(text) if &*text == reference);
+        let is_called = |slot: Slot| matches!(self.reference(slot).exposed(), Value::Text(text) if &*text == reference);
         newest_first.find(|slot| is_called(*slot))
     }
 
@@ -182,7 +217,7 @@ impl Tree {
         let view = View {
             name: &resource.name,
             physical_name: &self.physical_name(slot),
-            physical_id: resource.physical_id.as_deref(),
+            physical_id: resource.physical_id.as_ref().map(|id| &**id.text()),
             properties: &properties,
             data: &resource.data,
             metadata: &resource.metadata,
@@ -196,6 +231,12 @@ impl Tree {
 
     /// An attribute of a resource.
     pub(crate) fn attribute(&self, slot: Slot, name: &str, keys: &[Value]) -> Result<Value, Fault> {
+        let value = self.plain_attribute(slot, name, keys)?;
+        Ok(self.hidden_texts(slot).hide_in(value))
+    }
+
+    /// An attribute in which hidden texts of the resource's definition may be plain texts.
+    fn plain_attribute(&self, slot: Slot, name: &str, keys: &[Value]) -> Result<Value, Fault> {
         let resource = self.resource(slot);
         if resource.state.action == Action::Init {
             return Ok(Value::Null);
@@ -426,7 +467,7 @@ impl Siblings for StackScope<'_> {
         if let Some(missing) = &self.tree.missing {
             missing.record_all();
         }
-        let is_meant = |slot: &&Slot| matches!(self.tree.reference(**slot), Value::Text(text) if &*text == reference);
+        let is_meant = |slot: &&Slot| matches!(self.tree.reference(**slot).exposed(), Value::Text(text) if &*text == reference);
         let slot = stack.resources.values().find(is_meant)?;
         Some(self.tree.resource(*slot).name.clone())
     }

@@ -8,7 +8,9 @@
 //! Rows have columns for everything that queries select and sort by. The rest is in their bodies, which the
 //! store encrypts and never interprets.
 
-use crate::ids::{CommandId, EngineId, EventId, RecipeId, ResourceId, SnapshotId, StackId};
+use crate::ids::{
+    CommandId, EngineId, EventId, PhysicalId, RecipeId, ResourceId, SnapshotId, StackId,
+};
 use crate::state::State;
 use crate::time::Time;
 use async_trait::async_trait;
@@ -24,7 +26,8 @@ pub trait Store: crate::objects::Objects + crate::alarms::Alarms {
 
     /// Adds a tree: its root stack with its recipe, and an owner if one is named.
     ///
-    /// No other live root stack of the project may have the name. A new tree has work to do.
+    /// No other live root stack of the project may have the name, and if a limit is named, the project has fewer live root
+    /// stacks, however many are added at the same time. A new tree has work to do.
     async fn create_tree(&self, tree: NewTree) -> Result<(), CreateError>;
 
     /// Takes trees that have work to do and no owner, or one whose lease ran out before `now`; the
@@ -215,6 +218,9 @@ pub enum CreateError {
     /// A live stack of that name exists.
     #[error("The Stack ({0}) already exists.")]
     NameTaken(Arc<str>),
+    /// The project has as many stacks as it may have.
+    #[error("You have reached the maximum stacks per tenant, {0}. Please delete some stacks.")]
+    QuotaExceeded(u64),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -276,6 +282,8 @@ pub struct NewTree {
     pub events: Vec<EventRow>,
     /// The engine that owns it from the start, and until when; its fence is 1.
     pub owner: Option<(EngineId, Time)>,
+    /// How many live root stacks the project may have, this one included.
+    pub max_stacks: Option<u64>,
 }
 
 /// Everything of a tree that an owner needs.
@@ -428,7 +436,7 @@ pub struct ResourceRow {
     /// Why it is in that state.
     pub reason: Arc<str>,
     /// The id that its service gave it.
-    pub physical_id: Option<Arc<str>>,
+    pub physical_id: Option<PhysicalId>,
     /// When it was added.
     pub created: Time,
     /// When its state last changed.
@@ -454,7 +462,7 @@ pub struct EventRow {
     pub resource: Arc<str>,
     /// The type of the resource, or `OS::Heat::Stack`.
     pub kind: Arc<str>,
-    /// The id that its service gave to the resource, or the id of the stack.
+    /// The id that its service gave to the resource, as readers see it, or the id of the stack.
     pub physical_id: Arc<str>,
     /// The state that was reached.
     pub state: State,

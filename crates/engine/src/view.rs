@@ -2,7 +2,7 @@
 
 use crate::blueprint::{Blueprint, ResolvedType, Source};
 use crate::config::Config;
-use crate::ids::{ResourceId, StackId};
+use crate::ids::{PhysicalId, ResourceId, StackId};
 use crate::machine::Settings;
 use crate::partial_tree::{TreePart, read_part};
 use crate::record::placeholder_tree;
@@ -85,7 +85,7 @@ impl View {
     /// Whether a stack user was created for a server of the tree.
     pub(crate) fn is_user_of_server(&self, user: &str, server: &str) -> bool {
         let mut resources = self.tree.resources.iter().flatten();
-        resources.any(|it| it.physical_id.as_deref() == Some(server) && is_user_of(it, user))
+        resources.any(|it| has_id(it, server) && is_user_of(it, user))
     }
 
     /// The tree of a root stack; `None` if there is none.
@@ -208,7 +208,7 @@ pub struct ResourceView {
     /// Why it is in that state.
     pub reason: Arc<str>,
     /// The id that its service gave to its object.
-    pub physical_id: Option<Arc<str>>,
+    pub physical_id: Option<PhysicalId>,
     /// When it was added.
     pub created: Time,
     /// When its state last changed.
@@ -221,6 +221,13 @@ pub struct ResourceView {
     pub nested: Option<(Arc<str>, StackId)>,
     /// Its record; `None` if it is only in the template yet.
     slot: Option<Slot>,
+}
+
+impl ResourceView {
+    /// Whether its service gave it this id.
+    pub fn has_physical_id(&self, id: &str) -> bool {
+        self.physical_id.as_ref().is_some_and(|it| &**it.text() == id)
+    }
 }
 
 impl<'v> StackView<'v> {
@@ -435,8 +442,9 @@ impl<'v> StackView<'v> {
         })
     }
 
-    fn physical_id(&self, resource: &Resource) -> Option<Arc<str>> {
-        let nested = resource.child.map(|child| self.tree.stack(child).id.to_string().into());
+    fn physical_id(&self, resource: &Resource) -> Option<PhysicalId> {
+        let stack = |child| PhysicalId::new(self.tree.stack(child).id.to_string());
+        let nested = resource.child.map(stack);
         resource.physical_id.clone().or(nested)
     }
 
@@ -520,7 +528,7 @@ impl<'v> StackView<'v> {
         let mut slots = self.tree.stack(self.key).resources.values();
         let slot = *slots.find(|slot| {
             let resource = self.tree.resource(**slot);
-            &*resource.type_name == IAM_USER && resource.physical_id.as_deref() == Some(user)
+            &*resource.type_name == IAM_USER && has_id(resource, user)
         })?;
         let properties = self.tree.properties(slot);
         let policies = properties.get("Policies").and_then(Value::as_list).unwrap_or_default();
@@ -593,7 +601,7 @@ impl<'v> StackView<'v> {
         if let Some(at) = resources.iter().position(|it| &*it.name == id) {
             return Ok(Some(resources.swap_remove(at)));
         }
-        let mut found = resources.into_iter().filter(|it| it.physical_id.as_deref() == Some(id));
+        let mut found = resources.into_iter().filter(|it| it.has_physical_id(id));
         match (found.next(), found.next()) {
             (first, None) => Ok(first),
             (_, Some(_)) => Err(Ambiguous),
@@ -670,6 +678,11 @@ fn written_type(
 
 pub(crate) fn output_description(output: &kiln_template::template::Output) -> Value {
     output.description.clone().unwrap_or_else(|| "No description given".into())
+}
+
+/// Whether the object of a resource has an id.
+fn has_id(resource: &Resource, id: &str) -> bool {
+    resource.physical_id.as_ref().is_some_and(|it| &**it.text() == id)
 }
 
 /// Whether a stack user was created for a resource.

@@ -116,7 +116,7 @@ impl Site {
             adopted: None,
             request: None,
         };
-        engine.create(new).await.unwrap();
+        engine.create(new, None).await.unwrap();
         self.until(async || {
             let stack = self.store.stack(id).await.unwrap().unwrap();
             assert_ne!(stack.state.status, Status::Failed, "{}", stack.reason);
@@ -174,6 +174,7 @@ impl Site {
             let change = AlarmChange {
                 alarm,
                 expected_version: was,
+                max_alarms: None,
                 is_deleted: false,
                 history,
                 commands,

@@ -281,7 +281,7 @@ const SCENARIOS: &[Scenario] = &[
         |w| {
             create(w, "a x; b y a; c z b");
             let id = SnapshotId(Ids::next(&mut w.rng));
-            later(w, 1, move |_| Command::Snapshot { id, name: None });
+            later(w, 1, move |_| Command::Snapshot { id, name: None, limit: None });
             later(w, 3, change("a v; c z"));
             later(w, 4, move |_| Command::DeleteSnapshot(id));
             w.run();
@@ -567,7 +567,7 @@ fn tamper(world: &mut World) {
 
 fn snapshot(world: &mut World) -> SnapshotId {
     let id = SnapshotId(Ids::next(&mut world.rng));
-    later(world, 1, move |_| Command::Snapshot { id, name: None });
+    later(world, 1, move |_| Command::Snapshot { id, name: None, limit: None });
     world.run();
     id
 }

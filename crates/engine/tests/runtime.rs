@@ -77,7 +77,7 @@ impl Site {
             adopted: None,
             request: None,
         };
-        engine.create(new).await.unwrap();
+        engine.create(new, None).await.unwrap();
         id
     }
 
@@ -236,7 +236,7 @@ fn a_tree_whose_type_panics_harms_no_other() {
             adopted: None,
             request: None,
         };
-        engine.create(new).await.unwrap();
+        engine.create(new, None).await.unwrap();
         let beside = site.create(&engine, "beside", &plan(5)).await;
         site.until(id, Action::Create, Status::Failed).await;
         site.until(beside, Action::Create, Status::Complete).await;

@@ -27,7 +27,7 @@ fn told(world: &mut World, command: Command) -> Vec<String> {
 
 fn taken(world: &mut World, name: &str) -> (SnapshotId, Vec<String>) {
     let id = SnapshotId(Ids::next(&mut world.rng));
-    let events = told(world, Command::Snapshot { id, name: Some(name.into()) });
+    let events = told(world, Command::Snapshot { id, name: Some(name.into()), limit: None });
     (id, events)
 }
 
@@ -109,7 +109,10 @@ fn a_snapshot_of_a_stack_in_progress_fails_with_a_reason() {
     let update = Command::Update { recipe, settings: Settings::default() };
     world.command_at(world.now + Duration::from_secs(1), update);
     let id = SnapshotId(Ids::next(&mut world.rng));
-    world.command_at(world.now + Duration::from_secs(3), Command::Snapshot { id, name: None });
+    world.command_at(
+        world.now + Duration::from_secs(3),
+        Command::Snapshot { id, name: None, limit: None },
+    );
     world.run();
     assert_eq!(flaws(&world), Vec::<String>::new());
     assert_eq!(outcome(&world), "UPDATE_COMPLETE: slow*2");
@@ -213,7 +216,10 @@ fn an_update_overtakes_a_snapshot() {
     let mut world = created("a x; b y a; c z b");
     let id = SnapshotId(Ids::next(&mut world.rng));
     let start = world.now;
-    world.command_at(start + Duration::from_secs(1), Command::Snapshot { id, name: None });
+    world.command_at(
+        start + Duration::from_secs(1),
+        Command::Snapshot { id, name: None, limit: None },
+    );
     let recipe = wish(&mut world.rng, &Plan::of("a v; c z"));
     let update = Command::Update { recipe, settings: Settings::default() };
     world.command_at(start + Duration::from_secs(2), update);

@@ -120,6 +120,7 @@ impl Story {
             contents: batch.contents,
             events: batch.events,
             owner: None,
+            max_stacks: None,
         };
         self.store.create_tree(tree).await.expect("a new tree");
     }
@@ -165,7 +166,9 @@ impl Story {
         let rows = self.store.resources(self.root).await.expect("a store");
         let known: BTreeMap<String, String> = rows
             .iter()
-            .filter_map(|row| Some((row.physical_id.as_ref()?.to_string(), row.name.to_string())))
+            .filter_map(|row| {
+                Some((row.physical_id.as_ref()?.text().to_string(), row.name.to_string()))
+            })
             .collect();
         let there = self.networks.with(|inside| inside.networks.clone());
         let ids: BTreeSet<&String> = there.keys().collect();

@@ -3,6 +3,7 @@
 use crate::database::SqlStore;
 use crate::error::{DbError, retry_conflicts};
 use crate::list::{Condition, ListSpec, Value, select};
+use crate::rows::QuotaRow;
 use crate::sql::Reader;
 use crate::table::TableRow;
 use async_trait::async_trait;
@@ -75,6 +76,14 @@ impl SqlStore {
             let select = self.statement("SELECT version FROM alarms WHERE id = ?");
             if select.with(|values| values.id(id)).first(connection).await?.is_some() {
                 return Ok(false);
+            }
+            if let Some(limit) = change.max_alarms {
+                let quota = QuotaRow::new(&alarm.project, "alarm");
+                let count = "SELECT COUNT(*) FROM alarms WHERE project = ?";
+                let count = self.statement(count).with(|values| values.text(&alarm.project));
+                if self.count_locked(connection, &quota, count).await? >= limit {
+                    return Ok(false);
+                }
             }
             let mut insert = self.statement(&AlarmRow::insertion());
             alarm.write(&self.cipher, &mut insert.values)?;

@@ -33,6 +33,10 @@ pub(crate) enum BodyKind {
     Alarm,
     AlarmEvent,
     Series,
+    StackTexts,
+    ResourceTexts,
+    EventTexts,
+    SnapshotTexts,
 }
 
 impl BodyKind {
@@ -50,6 +54,10 @@ impl BodyKind {
             BodyKind::Alarm => "alarm",
             BodyKind::AlarmEvent => "alarm history",
             BodyKind::Series => "series",
+            BodyKind::StackTexts => "texts of stack",
+            BodyKind::ResourceTexts => "texts of resource",
+            BodyKind::EventTexts => "texts of event",
+            BodyKind::SnapshotTexts => "texts of snapshot",
         }
     }
 }
@@ -155,6 +163,11 @@ impl Cipher {
         cipher.decrypt(&Nonce::from(nonce), payload).map_err(|_| damaged(restore))
     }
 
+    /// The value of a column by which rows with a reason are found.
+    pub(crate) fn reason_key(&self, reason: &str) -> [u8; 32] {
+        self.lookup(Hash::of(reason.as_bytes()))
+    }
+
     /// The key by which a text is found: a keyed hash, so that a reader of the database alone does not learn
     /// whether it holds a text that he knows or guesses.
     pub(crate) fn lookup(&self, hash: Hash) -> [u8; 32] {
@@ -211,5 +224,6 @@ fn damaged(kind: BodyKind, id: &[u8], why: String) -> DbError {
         (Ok(id), _) => id.to_string(),
         (Err(_), _) => id.iter().map(|byte| format!("{byte:02x}")).collect(),
     };
-    DbError::Damaged { what: format!("the body of {} {name}", kind.name()), why }
+    let part = if kind.name().starts_with("texts") { "the" } else { "the body of" };
+    DbError::Damaged { what: format!("{part} {} {name}", kind.name()), why }
 }

@@ -3,7 +3,7 @@
 use crate::cipher::Cipher;
 use crate::database::SqlStore;
 use crate::error::DbError;
-use crate::rows::{NeedRow, QueuedRow, TagRow, TreeRow};
+use crate::rows::{NeedRow, QueuedRow, QuotaRow, TagRow, TreeRow};
 use crate::sql::Reader;
 use crate::table::{TableRow, placeholders};
 use kiln_engine::StackId;
@@ -45,8 +45,8 @@ impl<'a> Rows<'a> {
 }
 
 impl SqlStore {
-    /// Adds a tree; a duplicate is one of the name.
-    pub(crate) async fn create_once(&self, new: &NewTree) -> Result<(), DbError> {
+    /// Adds a tree, unless its project has as many as it may have; whether it was added. A duplicate is one of the name.
+    pub(crate) async fn create_once(&self, new: &NewTree) -> Result<bool, DbError> {
         let (engine, expires) = new.owner.unzip();
         let tree = TreeRow {
             root: new.stack.id,
@@ -71,8 +71,18 @@ impl SqlStore {
         let mut insert = self.statement(&TreeRow::insertion());
         tree.write(&self.cipher, &mut insert.values)?;
         insert.run(&mut transaction).await?;
+        if let Some(limit) = new.max_stacks {
+            let project = &new.stack.project;
+            let count = "SELECT COUNT(*) FROM trees WHERE project = ? AND live_name IS NOT NULL";
+            let count = self.statement(count).with(|values| values.text(project));
+            let quota = QuotaRow::new(project, "stack");
+            if self.count_locked(&mut transaction, &quota, count).await? > limit {
+                return Ok(false);
+            }
+        }
         self.write(&mut transaction, &rows).await?;
-        self.finish(transaction).await
+        self.finish(transaction).await?;
+        Ok(true)
     }
 
     pub(crate) async fn commit_once(&self, batches: &[Batch]) -> Result<Vec<bool>, DbError> {

@@ -3,6 +3,7 @@
 use crate::cipher::{BodyKind, Cipher};
 use crate::dialect::Dialect;
 use crate::error::DbError;
+use crate::file_mode;
 use crate::keys::{KeyError, Ring};
 use crate::migrate;
 use crate::sql::{Reader, Statement};
@@ -88,7 +89,7 @@ impl SqlStore {
         let connected = connect(dialect, url, &max_pages).await;
         let Pools { writers, readers, checkpointer } = connected.map_err(DbError::from)?;
         let mut connection = writers.acquire().await.map_err(DbError::from)?;
-        migrate::run(dialect, &mut connection).await?;
+        migrate::run(dialect, &mut connection, key_file).await?;
         let cipher = load_keys(dialect, &mut connection, key_file).await?;
         drop(connection);
         let tables = Tables::new(dialect);
@@ -99,11 +100,8 @@ impl SqlStore {
     /// Opens a store that exists. Neither a database nor a key file is created.
     pub async fn open_existing(url: &str, key_file: &Path) -> Result<SqlStore, OpenError> {
         let dialect = Dialect::of(url).ok_or(OpenError::Url)?;
-        if let Some(path) = url.strip_prefix("sqlite://") {
-            let path = path.split('?').next().unwrap_or(path);
-            if !Path::new(path).exists() {
-                return Err(OpenError::Absent(format!("there is no database {path}")));
-            }
+        if let Some(path) = file_mode::path_of(url).filter(|path| !path.exists()) {
+            return Err(OpenError::Absent(format!("there is no database {}", path.display())));
         }
         let connected = connect(dialect, url, &Arc::new(AtomicU64::new(MAX_PAGES))).await;
         let Pools { writers, readers, checkpointer } = connected.map_err(DbError::from)?;
@@ -234,6 +232,9 @@ async fn connect(
     pages: &Arc<AtomicU64>,
 ) -> Result<Pools, sqlx::Error> {
     sqlx::any::install_default_drivers();
+    if let Some(path) = file_mode::path_of(url).filter(|_| !url.contains("mode=ro")) {
+        file_mode::protect(&path);
+    }
     let mut url = url.to_owned();
     if dialect == Dialect::Sqlite && !url.contains('?') {
         url.push_str("?mode=rwc");
@@ -280,7 +281,7 @@ fn max_pages(pages: u64) -> String {
 pub(crate) const KEY_CHECK: &str = "key_check";
 
 /// Loads the keys, and makes some if the store has never had any.
-async fn load_keys(
+pub(crate) async fn load_keys(
     dialect: Dialect,
     connection: &mut sqlx::AnyConnection,
     path: &Path,

@@ -123,6 +123,8 @@ impl Dialect {
                 word: "TEXT",
                 text: "TEXT",
                 table_options: "",
+                if_not_exists: "",
+                if_exists: "",
             },
             Dialect::Postgres => Ddl {
                 id: "BYTEA",
@@ -131,6 +133,8 @@ impl Dialect {
                 word: r#"TEXT COLLATE "C""#,
                 text: r#"TEXT COLLATE "C""#,
                 table_options: "",
+                if_not_exists: "IF NOT EXISTS",
+                if_exists: "IF EXISTS",
             },
             Dialect::Mariadb => Ddl {
                 id: "BINARY(16)",
@@ -139,6 +143,8 @@ impl Dialect {
                 word: "VARCHAR(255)",
                 text: "LONGTEXT",
                 table_options: "ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin",
+                if_not_exists: "IF NOT EXISTS",
+                if_exists: "IF EXISTS",
             },
         }
     }
@@ -154,6 +160,10 @@ pub(crate) struct Ddl {
     /// A text of any length.
     text: &'static str,
     pub(crate) table_options: &'static str,
+    /// Makes the addition of a column repeatable, where a migration is no transaction.
+    if_not_exists: &'static str,
+    /// The same for the removal of a column.
+    if_exists: &'static str,
 }
 
 impl Ddl {
@@ -166,6 +176,8 @@ impl Ddl {
             ("{word}", self.word),
             ("{text}", self.text),
             ("{table}", self.table_options),
+            ("{if_not_exists}", self.if_not_exists),
+            ("{if_exists}", self.if_exists),
         ];
         let fill = |text: String, (name, value): (&str, &str)| text.replace(name, value);
         placeholders.into_iter().fold(migration.to_owned(), fill)

@@ -1,5 +1,6 @@
 //! Lists: stacks and events, filtered, sorted and cut into pages by key.
 
+use crate::cipher::Cipher;
 use crate::database::SqlStore;
 use crate::dialect::Dialect;
 use crate::error::DbError;
@@ -29,6 +30,7 @@ pub(crate) enum Value {
     Id(Uuid),
     Int(i64),
     Text(Arc<str>),
+    Hash([u8; 32]),
 }
 
 impl Condition {
@@ -83,6 +85,7 @@ impl Condition {
                 Value::Id(id) => values.id(id),
                 Value::Int(number) => values.int(number),
                 Value::Text(text) => values.text(&text),
+                Value::Hash(hash) => values.bytes(&hash),
             }
         }
     }
@@ -141,7 +144,7 @@ impl SqlStore {
         &self,
         query: &StackQuery,
     ) -> Result<Vec<StackRow>, DbError> {
-        let mut condition = stack_condition(query);
+        let mut condition = stack_condition(&self.cipher, query);
         let keys = stack_keys(query);
         let marker = match query.marker {
             Some(id) => self.by_id::<StackRow>(id.0.as_bytes()).await?,
@@ -171,7 +174,7 @@ impl SqlStore {
     }
 
     pub(crate) async fn number_of_stacks(&self, query: &StackQuery) -> Result<u64, DbError> {
-        let condition = stack_condition(query);
+        let condition = stack_condition(&self.cipher, query);
         let text = format!("SELECT COUNT(*) FROM stacks WHERE {}", condition.text);
         let mut statement = self.statement(&text);
         statement.is_cached = false;
@@ -231,7 +234,7 @@ fn event_condition(query: &EventQuery, stacks: &[Uuid]) -> Condition {
     condition
 }
 
-fn stack_condition(query: &StackQuery) -> Condition {
+fn stack_condition(cipher: &Cipher, query: &StackQuery) -> Condition {
     let mut condition = Condition::new();
     if let Some(project) = &query.project {
         condition.and("project = ?", [Value::Text(project.clone())]);
@@ -255,7 +258,10 @@ fn stack_condition(query: &StackQuery) -> Condition {
             StackField::Name => condition.one_of("name", texts(values)),
             StackField::Action => condition.one_of("action", texts(values)),
             StackField::Status => condition.one_of("status", texts(values)),
-            StackField::Reason => condition.one_of("reason", texts(values)),
+            StackField::Reason => {
+                let keys = values.iter().map(|reason| Value::Hash(cipher.reason_key(reason)));
+                condition.one_of("reason_key", keys.collect());
+            }
             StackField::Project => condition.one_of("project", texts(values)),
             StackField::UserName => condition.one_of("user_name", texts(values)),
             StackField::Parent => condition.one_of("parent", ids(values)),

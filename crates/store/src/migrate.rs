@@ -1,24 +1,35 @@
 //! Migrations: numbered files, each run once, also if two processes start at the same time.
 
-use crate::database::{OpenError, execute};
+use crate::database::{OpenError, execute, load_keys};
 use crate::dialect::Dialect;
 use crate::error::DbError;
+use crate::seal_texts::seal_texts;
 use crate::sql::{Reader, Statement};
 use sqlx::{AnyConnection, Connection};
+use std::path::Path;
 
 /// All migrations, the first first. Each can be begun again: MariaDB cannot take back half of one.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("migrations/0001_start.sql"),
     include_str!("migrations/0002_snapshots.sql"),
     include_str!("migrations/0003_objects.sql"),
     include_str!("migrations/0004_alarms.sql"),
+    include_str!("migrations/0005_texts.sql"),
+    include_str!("migrations/0006_plain_texts.sql"),
 ];
+
+/// The migration before which the plain texts are sealed.
+const DROPS_PLAIN_TEXTS: i64 = 6;
 
 /// PostgreSQL's lock for migrations: any number that others are unlikely to use.
 const LOCK: i64 = 0x6b69_6c6e;
 
-/// Brings the tables up to date.
-pub(crate) async fn run(dialect: Dialect, connection: &mut AnyConnection) -> Result<(), OpenError> {
+/// Brings the tables up to date. The key file is needed for the rows of earlier versions.
+pub(crate) async fn run(
+    dialect: Dialect,
+    connection: &mut AnyConnection,
+    key_file: &Path,
+) -> Result<(), OpenError> {
     match dialect {
         Dialect::Sqlite | Dialect::Postgres => {
             let begin = connection.begin_with(dialect.begin()).await;
@@ -27,8 +38,11 @@ pub(crate) async fn run(dialect: Dialect, connection: &mut AnyConnection) -> Res
                 let lock = format!("SELECT pg_advisory_xact_lock({LOCK})");
                 execute(&mut transaction, lock).await?;
             }
-            apply(dialect, &mut transaction).await?;
+            let is_changed = apply(dialect, &mut transaction, key_file).await?;
             transaction.commit().await.map_err(DbError::from)?;
+            if dialect == Dialect::Sqlite && is_changed {
+                wipe(connection).await;
+            }
         }
         Dialect::Mariadb => {
             // Definitions end transactions there, so the lock is the connection's.
@@ -40,7 +54,7 @@ pub(crate) async fn run(dialect: Dialect, connection: &mut AnyConnection) -> Res
                 let why = "another process has been changing its tables for a minute; try again";
                 return Err(OpenError::Database(why.into()));
             }
-            let applied = apply(dialect, connection).await;
+            let applied = apply(dialect, connection, key_file).await;
             execute(connection, format!("DO RELEASE_LOCK({name})")).await?;
             applied?;
         }
@@ -48,7 +62,21 @@ pub(crate) async fn run(dialect: Dialect, connection: &mut AnyConnection) -> Res
     Ok(())
 }
 
-async fn apply(dialect: Dialect, connection: &mut AnyConnection) -> Result<(), OpenError> {
+/// Writes a SQLite file anew: pages that are free now still hold what a migration dropped, and so does the journal.
+async fn wipe(connection: &mut AnyConnection) {
+    for statement in ["VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"] {
+        if let Err(error) = execute(connection, statement.to_owned()).await {
+            tracing::warn!(%error, statement, "what a migration dropped may still be in the file: run the statement with sqlite3 while Kiln is stopped");
+        }
+    }
+}
+
+/// Applies the migrations that are missing; whether an existing database was changed.
+async fn apply(
+    dialect: Dialect,
+    connection: &mut AnyConnection,
+    key_file: &Path,
+) -> Result<bool, OpenError> {
     let (id, options) = ("number BIGINT NOT NULL PRIMARY KEY", dialect.ddl().table_options);
     execute(connection, format!("CREATE TABLE IF NOT EXISTS migrations ({id}) {options}")).await?;
     let done = Statement::new(dialect, "SELECT COALESCE(MAX(number), 0) FROM migrations");
@@ -65,13 +93,17 @@ async fn apply(dialect: Dialect, connection: &mut AnyConnection) -> Result<(), O
         } else {
             tracing::info!(number, ?dialect, "a migration of the database begins");
         }
+        if number == DROPS_PLAIN_TEXTS && done > 0 {
+            let cipher = load_keys(dialect, connection, key_file).await?;
+            seal_texts(dialect, connection, &cipher).await?;
+        }
         for statement in statements(dialect, migration) {
             execute(connection, statement).await?;
         }
         let insert = Statement::new(dialect, "INSERT INTO migrations (number) VALUES (?)");
         insert.with(|values| values.int(number)).run(connection).await?;
     }
-    Ok(())
+    Ok(0 < done && done < known)
 }
 
 /// The statements of a migration, in the words of the database.

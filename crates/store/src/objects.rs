@@ -1,14 +1,17 @@
 //! Objects that are kept beside stacks.
 
 use crate::database::SqlStore;
+use crate::dialect::Dialect;
 use crate::error::{DbError, retry_conflicts};
 use crate::list::{Condition, ListSpec, Value};
 use crate::read::AT_ONCE;
-use crate::sql::Reader;
+use crate::rows::QuotaRow;
+use crate::sql::{Reader, Statement};
 use crate::table::{TableRow, placeholders};
 use async_trait::async_trait;
 use kiln_engine::store::StoreError;
 use kiln_engine::{ObjectKind, ObjectQuery, ObjectRow, Objects, Time};
+use sqlx::AnyConnection;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use uuid::Uuid;
@@ -18,6 +21,39 @@ impl SqlStore {
         let mut transaction = self.begin().await?;
         self.tables.write(&mut transaction, &self.cipher, &[object]).await?;
         self.finish(transaction).await
+    }
+
+    async fn put_within_once(&self, object: &ObjectRow, limit: u64) -> Result<bool, DbError> {
+        let mut transaction = self.begin().await?;
+        let count = "SELECT COUNT(*) FROM objects WHERE kind = ? AND project = ? AND id <> ?";
+        let count = self.statement(count).with(|values| {
+            values.text(object.kind.name());
+            values.text(&object.project);
+            values.id(object.id);
+        });
+        let quota = QuotaRow::new(&object.project, object.kind.name());
+        if self.count_locked(&mut transaction, &quota, count).await? >= limit {
+            return Ok(false);
+        }
+        self.tables.write(&mut transaction, &self.cipher, &[object]).await?;
+        self.finish(transaction).await?;
+        Ok(true)
+    }
+
+    /// Counts rows while no other transaction adds one: those that do lock the same quota first, and count what was
+    /// committed when they have it. SQLite has one writer at a time, who needs no lock.
+    pub(crate) async fn count_locked(
+        &self,
+        connection: &mut AnyConnection,
+        quota: &QuotaRow,
+        count: Statement,
+    ) -> Result<u64, DbError> {
+        if self.dialect != Dialect::Sqlite {
+            // A row that is all key is written over itself, which locks it.
+            self.tables.write(connection, &self.cipher, &[quota]).await?;
+        }
+        let row = count.first(connection).await?;
+        row.map_or(Ok(0), |row| Reader::new(&row).count())
     }
 
     async fn add_once(&self, object: &ObjectRow) -> Result<(), DbError> {
@@ -161,6 +197,10 @@ impl Objects for SqlStore {
             Err(error) if error.is_duplicate() => Ok(false),
             outcome => Ok(outcome.map(|()| true)?),
         }
+    }
+
+    async fn put_object_within(&self, object: ObjectRow, limit: u64) -> Result<bool, StoreError> {
+        Ok(retry_conflicts!(self.put_within_once(&object, limit))?)
     }
 
     async fn drop_objects(

@@ -4,7 +4,7 @@ use crate::database::SqlStore;
 use crate::dialect::Dialect;
 use crate::error::DbError;
 use crate::read::LAST_EVENT;
-use crate::rows;
+use crate::rows::{self, HasTexts, Texts};
 use crate::sql::Reader;
 use crate::table::{Column, TableRow};
 use kiln_engine::store::ResourceRow;
@@ -22,8 +22,7 @@ fn listed() -> impl Iterator<Item = &'static Column<ResourceRow>> {
 }
 
 /// The columns that SQLite packs into JSON, in the order of [`Packed`].
-const PACKED: &str =
-    "hex(id), number, name, kind, action, status, reason, physical_id, created, updated";
+const PACKED: &str = "hex(id), number, name, kind, action, status, created, updated, hex(texts)";
 
 /// A row as SQLite packs it.
 type Packed<'r> = (
@@ -33,10 +32,9 @@ type Packed<'r> = (
     Cow<'r, str>,
     Cow<'r, str>,
     Cow<'r, str>,
+    i64,
+    i64,
     Cow<'r, str>,
-    Option<Cow<'r, str>>,
-    i64,
-    i64,
 );
 
 impl SqlStore {
@@ -106,32 +104,42 @@ impl SqlStore {
             DbError::Damaged { what, why: error.to_string() }
         })?;
         let resources: Result<_, DbError> =
-            rows.into_iter().map(|row| unpacked(root, row)).collect();
+            rows.into_iter().map(|row| self.unpacked(root, row)).collect();
         Ok((resources?, last_event))
     }
+
+    fn unpacked(&self, root: StackId, row: Packed<'_>) -> Result<ResourceRow, DbError> {
+        let (id, number, name, kind, action, status, created, updated, texts) = row;
+        let damaged = |why: &str| DbError::Damaged {
+            what: format!("a resource of stack {root}"),
+            why: why.to_owned(),
+        };
+        let id = Uuid::parse_str(&id).map_err(|_| damaged(&format!("{id} is no id")))?;
+        let mut row = ResourceRow {
+            id: ResourceId(id),
+            number,
+            name: name.into(),
+            kind: kind.into(),
+            state: rows::state_named(&action, &status)?,
+            created: Time::from_micros(created),
+            updated: Time::from_micros(updated),
+            ..lean(root)
+        };
+        let sealed = bytes(&texts).ok_or_else(|| damaged("its texts are cut short"))?;
+        let texts = Texts::open(&self.cipher, ResourceRow::TEXTS, &row.key(), &sealed)?;
+        row.set_texts(texts);
+        Ok(row)
+    }
+}
+
+/// The bytes that a text spells in hexadecimal digits.
+fn bytes(hex: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let pairs = hex.as_bytes().chunks(2);
+    pairs.map(|pair| Some(digit(*pair.first()?)? << 4 | digit(*pair.get(1)?)?)).collect()
 }
 
 /// A resource of a root stack of which nothing else is known.
 fn lean(root: StackId) -> ResourceRow {
     ResourceRow { stack: root, root, ..ResourceRow::blank() }
-}
-
-fn unpacked(root: StackId, row: Packed<'_>) -> Result<ResourceRow, DbError> {
-    let (id, number, name, kind, action, status, reason, physical_id, created, updated) = row;
-    let damaged = || DbError::Damaged {
-        what: format!("a resource of stack {root}"),
-        why: format!("{id} is no id"),
-    };
-    Ok(ResourceRow {
-        id: ResourceId(Uuid::parse_str(&id).map_err(|_| damaged())?),
-        number,
-        name: name.into(),
-        kind: kind.into(),
-        state: rows::state_named(&action, &status)?,
-        reason: reason.into(),
-        physical_id: physical_id.map(Into::into),
-        created: Time::from_micros(created),
-        updated: Time::from_micros(updated),
-        ..lean(root)
-    })
 }

@@ -14,27 +14,49 @@ pub(crate) const ROTATED: &str = "rotated";
 /// How often the tables are walked through before it is clear that this leads nowhere.
 const PASSES: u32 = 10;
 
-/// The tables with bodies, and how many of their rows are taken at once.
-const BODIES: [(&str, BodyKind, u64); 11] = [
-    ("stacks", BodyKind::Stack, 500),
-    ("recipes", BodyKind::Recipe, 500),
-    ("resources", BodyKind::Resource, 500),
-    ("events", BodyKind::Event, 500),
-    ("commands", BodyKind::Command, 500),
-    ("snapshots", BodyKind::Snapshot, 20),
-    ("contents", BodyKind::Content, 20),
-    ("objects", BodyKind::Object, 500),
-    ("alarms", BodyKind::Alarm, 500),
-    ("alarm_history", BodyKind::AlarmEvent, 500),
-    ("series", BodyKind::Series, 500),
+/// A column whose values are sealed.
+struct SealedColumn {
+    table: &'static str,
+    column: &'static str,
+    kind: BodyKind,
+    /// How many of its rows are taken at once.
+    chunk: u64,
+}
+
+/// The columns whose values are sealed.
+const SEALED: [SealedColumn; 15] = [
+    sealed("stacks", "body", BodyKind::Stack, 500),
+    sealed("stacks", "texts", BodyKind::StackTexts, 500),
+    sealed("recipes", "body", BodyKind::Recipe, 500),
+    sealed("resources", "body", BodyKind::Resource, 500),
+    sealed("resources", "texts", BodyKind::ResourceTexts, 500),
+    sealed("events", "body", BodyKind::Event, 500),
+    sealed("events", "texts", BodyKind::EventTexts, 500),
+    sealed("commands", "body", BodyKind::Command, 500),
+    sealed("snapshots", "body", BodyKind::Snapshot, 20),
+    sealed("snapshots", "texts", BodyKind::SnapshotTexts, 500),
+    sealed("contents", "body", BodyKind::Content, 20),
+    sealed("objects", "body", BodyKind::Object, 500),
+    sealed("alarms", "body", BodyKind::Alarm, 500),
+    sealed("alarm_history", "body", BodyKind::AlarmEvent, 500),
+    sealed("series", "body", BodyKind::Series, 500),
 ];
+
+const fn sealed(
+    table: &'static str,
+    column: &'static str,
+    kind: BodyKind,
+    chunk: u64,
+) -> SealedColumn {
+    SealedColumn { table, column, kind, chunk }
+}
 
 /// A key, and how much it is needed for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyUsage {
     /// The id of the key, in hexadecimal. The key itself is never shown.
     pub id: String,
-    /// The number of rows that are encrypted with it.
+    /// The number of values that are encrypted with it: bodies, and the texts beside them.
     pub rows: u64,
     /// Whether new data is encrypted with it.
     pub encrypts: bool,
@@ -44,7 +66,7 @@ pub struct KeyUsage {
 
 impl SqlStore {
     /// Adds a key to the key file, unless the newest one is not in use yet, and encrypts everything
-    /// again with it. Gives the number of bodies that were.
+    /// again with it. Gives the number of values that were: bodies, and the texts beside them.
     ///
     /// It can be cancelled at any moment and called again; engines can go on working, as long as they see
     /// the same key file. Where each machine has its own copy: [`SqlStore::add_key`] first, then copy
@@ -60,11 +82,11 @@ impl SqlStore {
         // A transaction that had begun before may still write with the old key: until there is none.
         for _ in 0..PASSES {
             let mut renewed = 0;
-            for (table, kind, chunk) in BODIES {
-                renewed += self.renew_table(table, kind, chunk).await?;
+            for column in &SEALED {
+                renewed += self.renew_column(column).await?;
             }
             total += renewed;
-            tracing::info!(renewed, total, "bodies were encrypted with the newest key");
+            tracing::info!(renewed, total, "values were encrypted with the newest key");
             if renewed == 0 {
                 retry_conflicts!(self.note_rotated())?;
                 return Ok(total);
@@ -82,11 +104,13 @@ impl SqlStore {
         self.cipher.refresh()?;
         let mut rows: BTreeMap<u32, u64> = BTreeMap::new();
         let mut connection = self.reader().await?;
-        let bodies = BODIES.iter().map(|(table, ..)| format!("{table} WHERE LENGTH(body) > 0"));
+        let columns = SEALED
+            .iter()
+            .map(|it| (it.column, format!("{} WHERE LENGTH({}) > 0", it.table, it.column)));
         let check = format!("settings WHERE name = '{}'", crate::database::KEY_CHECK);
-        for from in bodies.chain([check]) {
+        for (column, from) in columns.chain([("body", check)]) {
             let select =
-                format!("SELECT SUBSTR(body, 1, {KEY_END}), COUNT(*) FROM {from} GROUP BY 1");
+                format!("SELECT SUBSTR({column}, 1, {KEY_END}), COUNT(*) FROM {from} GROUP BY 1");
             for row in self.statement(&select).all(&mut connection).await? {
                 let mut row = Reader::new(&row);
                 let (start, count) = (row.bytes()?.to_vec(), row.count()?);
@@ -150,10 +174,10 @@ impl SqlStore {
         Ok(self.cipher.refresh()?)
     }
 
-    async fn renew_table(&self, table: &str, kind: BodyKind, chunk: u64) -> Result<u64, DbError> {
+    async fn renew_column(&self, column: &SealedColumn) -> Result<u64, DbError> {
         let (mut renewed, mut last) = (0, Vec::new());
         loop {
-            let step = retry_conflicts!(self.renew_chunk(table, kind, chunk, &last))?;
+            let step = retry_conflicts!(self.renew_chunk(column, &last))?;
             let Some((next, count)) = step else { return Ok(renewed) };
             last = next;
             renewed += count;
@@ -163,12 +187,11 @@ impl SqlStore {
     /// Encrypts the rows behind one again: gives the last of them and how many were changed.
     async fn renew_chunk(
         &self,
-        table: &str,
-        kind: BodyKind,
-        chunk: u64,
+        column: &SealedColumn,
         last: &[u8],
     ) -> Result<Option<(Vec<u8>, u64)>, DbError> {
-        let select = format!("SELECT id, body FROM {table} WHERE id > ? ORDER BY id LIMIT ?");
+        let SealedColumn { table, column, kind, chunk } = *column;
+        let select = format!("SELECT id, {column} FROM {table} WHERE id > ? ORDER BY id LIMIT ?");
         let select = self.statement(&select).with(|values| {
             values.bytes(last);
             values.count(chunk);
@@ -178,7 +201,7 @@ impl SqlStore {
         let Some(end) = rows.last() else { return Ok(None) };
         let end = Reader::new(end).bytes()?.to_vec();
         // Only if it is still the same: an engine may have written a newer one.
-        let update = format!("UPDATE {table} SET body = ? WHERE id = ? AND body = ?");
+        let update = format!("UPDATE {table} SET {column} = ? WHERE id = ? AND {column} = ?");
         let mut count = 0;
         for row in &rows {
             let mut row = Reader::new(row);

@@ -5,8 +5,8 @@ use kiln_engine::store::{
     SnapshotRow, StackQuery, StackRow, Store, StoreError,
 };
 use kiln_engine::{
-    Action, CommandId, EngineId, EventId, RecipeId, ResourceId, SnapshotId, StackId, State, Status,
-    Time,
+    Action, CommandId, EngineId, EventId, PhysicalId, RecipeId, ResourceId, SnapshotId, StackId,
+    State, Status, Time,
 };
 use kiln_store::SqlStore;
 use std::path::PathBuf;
@@ -74,7 +74,7 @@ impl TestStore {
             body: b"parameters".to_vec(),
         };
         let stack = self.stack(project, name, id, None, recipe.id);
-        NewTree { stack, recipe, contents, events: Vec::new(), owner: None }
+        NewTree { stack, recipe, contents, events: Vec::new(), owner: None, max_stacks: None }
     }
 
     pub(crate) fn stack(
@@ -119,7 +119,7 @@ impl TestStore {
             kind: "OS::Heat::Value".into(),
             state: COMPLETE,
             reason: "state changed".into(),
-            physical_id: Some(format!("physical-{number}").into()),
+            physical_id: Some(PhysicalId::new(format!("physical-{number}"))),
             created: at(1001),
             updated: at(1002),
             body: format!("properties of {number}").into_bytes(),

@@ -14,7 +14,7 @@
 //! | binding and evaluation | [`definition`], [`eval`], [`functions`], [`graph`], [`resolved`], [`nested`] |
 //! | resource types | [`schema`], [`property`], [`constraint`], [`translation`] |
 //! | findings | [`validate`], [`check`], [`codes`], [`diagnostic`], [`suggest`] |
-//! | values as text | [`value`], [`print`](mod@print), [`path`] |
+//! | values as text | [`value`], [`print`](mod@print), [`path`], [`hidden`] |
 
 #![forbid(unsafe_code)]
 
@@ -33,6 +33,7 @@ pub mod files;
 mod findings;
 pub mod functions;
 pub mod graph;
+pub mod hidden;
 pub mod json;
 pub mod limits;
 pub mod lower;

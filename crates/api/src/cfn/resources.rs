@@ -8,7 +8,7 @@ use crate::native::resources::{server_of, with_metadata};
 use crate::native::show::{members, wrapped};
 use crate::request::{Request, moment};
 use kiln_engine::store::{StackQuery, StackRow};
-use kiln_engine::{RequestError, ResourceView, StackView, TreePart};
+use kiln_engine::{PhysicalId, RequestError, ResourceView, StackView, TreePart};
 use kiln_template::Value;
 use kiln_template::value::Members;
 use std::sync::Arc;
@@ -86,7 +86,7 @@ fn detailed(stack: &StackRow, seen: &StackView<'_>, found: &ResourceView) -> Val
 async fn holder(request: &Request, id: &str) -> Result<StackRow, AwsFault> {
     for stack in of_project(request, StackQuery { nested: true, ..StackQuery::default() }).await? {
         let has = |_: &StackRow, seen: &StackView<'_>| {
-            Ok(seen.resources().iter().any(|it| it.physical_id.as_deref() == Some(id)))
+            Ok(seen.resources().iter().any(|it| it.has_physical_id(id)))
         };
         // A stack that was deleted in the meantime has no resources.
         if request.read_stack(&stack, TreePart::Resources, has).await.unwrap_or(false) {
@@ -112,7 +112,7 @@ pub(super) async fn list(request: Request, params: Params) -> Result<Value, AwsF
 
 /// The members that every response about a resource has.
 fn common(found: &ResourceView) -> Members {
-    let physical = found.physical_id.clone().map_or_else(|| "".into(), Value::Text);
+    let physical = found.physical_id.as_ref().map_or_else(|| "".into(), PhysicalId::value);
     members([
         ("LogicalResourceId", Value::Text(found.name.clone())),
         ("PhysicalResourceId", physical),

@@ -113,13 +113,16 @@ fn passes(request: &Request, seen: &StackView<'_>, found: &ResourceView) -> Resu
         None => false,
     };
     let id = seen.resource_id(found).map(|id| id.to_string()).unwrap_or_default();
-    let physical = found.physical_id.as_deref().unwrap_or_default();
+    let has_physical_id = |id: &str| match &found.physical_id {
+        Some(_) => found.has_physical_id(id),
+        None => id.is_empty(),
+    };
     Ok(any("type", &|it| found.type_name.contains(it))
         && any("name", &|it| *found.name == *it)
         && any("action", &|it| it == action)
         && any("status", &has_state)
         && any("id", &|it| it == id)
-        && any("physical_resource_id", &|it| it == physical))
+        && any("physical_resource_id", &has_physical_id))
 }
 
 /// The resource that the path names.
@@ -169,7 +172,7 @@ pub(super) fn tagged(request: &Request, metadata: &Metadata) -> Response {
 /// The server that a resource is, if it is one.
 pub(crate) fn server_of(seen: &StackView<'_>, found: &ResourceView) -> Option<Arc<str>> {
     let is_server = seen.builtin(found).is_some_and(|kind| kind.behaviour.metadata.is_some());
-    found.physical_id.clone().filter(|_| is_server)
+    found.physical_id.as_ref().filter(|_| is_server).map(|id| id.text().clone())
 }
 
 /// Restricts a stack user to its own resource.

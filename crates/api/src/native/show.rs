@@ -2,7 +2,7 @@
 
 use crate::request::{Request, link, moment};
 use kiln_engine::store::StackRow;
-use kiln_engine::{Action, OutputView, ResourceView, StackView, Status};
+use kiln_engine::{Action, OutputView, PhysicalId, ResourceView, StackView, Status};
 use kiln_template::Value;
 use kiln_template::value::Members;
 use std::sync::Arc;
@@ -116,7 +116,7 @@ pub(crate) fn resource(
     if let Some((name, id)) = &resource.nested {
         links.push(link("nested", request.url(&stack.project, name, &id.to_string())));
     }
-    let physical = resource.physical_id.clone().map_or_else(|| "".into(), Value::Text);
+    let physical = resource.physical_id.as_ref().map_or_else(|| "".into(), PhysicalId::value);
     let required_by = resource.required_by.iter().cloned().map(Value::Text);
     let mut shown = members([
         ("updated_time", moment(resource.updated)),

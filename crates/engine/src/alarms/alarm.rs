@@ -189,7 +189,15 @@ impl Alarm {
             event.id = ids.next_in_order(now, number);
         }
         let (alarm, expected_version) = (self.into_row(), Some(expected_version));
-        AlarmChange { alarm, expected_version, is_deleted: false, history, commands, webhooks }
+        AlarmChange {
+            alarm,
+            expected_version,
+            max_alarms: None,
+            is_deleted: false,
+            history,
+            commands,
+            webhooks,
+        }
     }
 
     /// Whether the actions of the alarm are carried out. Alarms of stacks repeat them in every period: a policy scales

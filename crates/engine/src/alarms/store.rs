@@ -115,6 +115,8 @@ pub struct AlarmChange {
     pub alarm: AlarmRow,
     /// The version that was read; `None` if there was no alarm with this id.
     pub expected_version: Option<u64>,
+    /// How many alarms the project may have, a new one included. A new alarm beyond that is not written.
+    pub max_alarms: Option<u64>,
     /// Whether the alarm is deleted, with its samples.
     pub is_deleted: bool,
     /// New events of the history.

@@ -14,11 +14,12 @@ pub(super) async fn deployment_call(local: &Local<'_>, id: &str) -> Result<Json,
     let (service, owner) = (local.service, local.owner());
     match local.method() {
         Method::Put => {
-            let deployment = wire::value(&local.body()["software_deployment"]);
+            let body = local.body();
+            let deployment = wire::value(&body["software_deployment"]);
             let (Ok(id), Some(deployment)) = (Uuid::parse_str(id), deployment.as_map()) else {
                 return Err(RequestError::new(ErrorType::HttpBadRequest, "this is no deployment"));
             };
-            service.put_deployment(&owner, id, deployment).await?;
+            service.put_deployment(&owner, id, deployment, &hidden_parts(&body)).await?;
             Ok(Json::Null)
         }
         Method::Delete => service.delete_deployment(&owner, id).await.map(|()| Json::Null),
@@ -58,15 +59,13 @@ pub(super) async fn config_call(local: &Local<'_>, id: &str) -> Result<Json, Req
         Method::Put => {
             let body = local.body();
             let config = wire::value(&body["software_config"]);
-            let hidden = body["hidden"].as_array().into_iter().flatten();
-            let hidden: Vec<&str> = hidden.filter_map(Json::as_str).collect();
             let (Ok(id), Some(config)) = (Uuid::parse_str(id), config.as_map()) else {
                 return Err(RequestError::new(
                     ErrorType::HttpBadRequest,
                     "this is no configuration",
                 ));
             };
-            service.put_config(&owner, id, config, &hidden).await?;
+            service.put_config(&owner, id, config, &hidden_parts(&body)).await?;
             Ok(Json::Null)
         }
         Method::Delete => service.delete_config(&owner, id).await.map(|()| Json::Null),
@@ -74,9 +73,13 @@ pub(super) async fn config_call(local: &Local<'_>, id: &str) -> Result<Json, Req
     }
 }
 
-/// A configuration as its resource sees it: hidden parts are exposed and named.
+/// The paths of the hidden parts in a body.
+fn hidden_parts(body: &Json) -> Vec<&str> {
+    body["hidden"].as_array().into_iter().flatten().filter_map(Json::as_str).collect()
+}
+
+/// A configuration as its resource sees it: hidden parts are exposed, and their paths are named.
 fn with_hidden(stored: &SoftwareObject) -> Json {
-    let hidden = stored.body.iter().filter(|(_, value)| matches!(value, Value::Secret(_)));
-    let hidden: Vec<&str> = hidden.map(|(name, _)| &**name).collect();
-    json!({ "software_config": wire::json(&Value::Map(stored.body.clone())), "hidden": hidden })
+    let body = Value::Map(stored.body.clone());
+    json!({ "software_config": wire::json(&body), "hidden": wire::hidden_parts(&body) })
 }

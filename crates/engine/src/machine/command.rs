@@ -43,6 +43,8 @@ pub enum Command {
         id: SnapshotId,
         /// The name that the user gave it.
         name: Option<Arc<str>>,
+        /// How many snapshots the stack may have, this one included.
+        limit: Option<u64>,
     },
     /// Delete a snapshot, with the copies that belong to it.
     DeleteSnapshot(SnapshotId),
@@ -118,7 +120,7 @@ impl Machine {
                 self.tree.users = None;
                 self.delete(env, root, Objects::Keep);
             }
-            Command::Snapshot { id, name } => self.take_snapshot(env, id, name),
+            Command::Snapshot { id, name, limit } => self.take_snapshot(env, id, name, limit),
             Command::DeleteSnapshot(id) => self.delete_snapshot(env, id),
             Command::Restore(id) => self.restore(env, id),
             Command::Cancel { with_rollback } => self.cancel_root(env, root, with_rollback),

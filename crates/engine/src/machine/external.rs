@@ -17,6 +17,7 @@ impl Machine {
         let external = resource.op.as_ref().and_then(|op| op.target.as_ref()?.external_id.clone());
         self.reached.hit(Transition::ObjectAdopted);
         if let Some(id) = external {
+            let id = self.tree.physical_id(slot, id);
             self.tree.change(slot).physical_id = Some(id);
             self.finish_immediately(slot);
             return;
@@ -24,6 +25,7 @@ impl Machine {
         let adopted = self.tree.adopted_data(slot);
         let known = |name: &str| adopted.as_ref().and_then(|it| it.get(name)).cloned();
         if let Some(Value::Text(id)) = known("resource_id") {
+            let id = self.tree.physical_id(slot, id);
             let resource = self.tree.change(slot);
             resource.physical_id = Some(id);
             if let Some(Value::Map(data)) = known("resource_data") {

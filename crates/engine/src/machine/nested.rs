@@ -9,7 +9,7 @@ use super::reached::Transition;
 use super::traversal::{Objects, StackFailure, TraversalSpec};
 use crate::blueprint::{Blueprint, Recipe, ResolvedType, Source};
 use crate::failure::Failure;
-use crate::ids::{RecipeId, ResourceId, StackId};
+use crate::ids::{PhysicalId, RecipeId, ResourceId, StackId};
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, Pause, Resource, Slot, Stack, StackKey, Stages, Tree, Work};
 use indexmap::IndexMap;
@@ -147,7 +147,7 @@ impl Machine {
         });
         let resource = self.tree.change(slot);
         resource.child = Some(key);
-        resource.physical_id = Some(id.to_string().into());
+        resource.physical_id = Some(PhysicalId::new(id.to_string()));
         Ok(key)
     }
 

@@ -198,9 +198,13 @@ impl Machine {
                 }
                 continue;
             }
+            let id = match &note {
+                Note::Id(Some(id)) => Some(self.tree.physical_id(slot, id.clone())),
+                _ => None,
+            };
             let resource = self.tree.change(slot);
             match note {
-                Note::Id(id) => resource.physical_id = id,
+                Note::Id(_) => resource.physical_id = id,
                 Note::Data(key, value) => {
                     let data = Arc::make_mut(&mut resource.data);
                     merge_data(data, [(key, value)]);
@@ -360,7 +364,7 @@ impl Tree {
         Context {
             resource: resource.name.clone(),
             physical_name: self.physical_name(slot).into(),
-            physical_id: resource.physical_id.clone(),
+            physical_id: resource.physical_id.as_ref().map(|id| id.text().clone()),
             properties,
             previous_properties: before,
             changed,
@@ -401,7 +405,7 @@ impl Tree {
         let replaced = resource.replaces?;
         let namesakes = self.stack(resource.stack).by_name.get(&resource.name)?;
         let replaced = namesakes.iter().find(|slot| self.resource(**slot).id == replaced)?;
-        self.resource(*replaced).physical_id.clone()
+        self.resource(*replaced).physical_id.as_ref().map(|id| id.text().clone())
     }
 
     // --- reports ---

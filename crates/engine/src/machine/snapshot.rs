@@ -31,11 +31,16 @@ impl Machine {
         env: &mut Env<'_>,
         id: SnapshotId,
         name: Option<Arc<str>>,
+        limit: Option<u64>,
     ) {
         let key = self.tree.root_key();
         let stack = self.tree.stack(key);
         if stack.deleted.is_some() || self.tree.snapshots.contains_key(&id) {
             return;
+        }
+        if limit.is_some_and(|limit| self.tree.snapshots.len() as u64 >= limit) {
+            // Other commands were quicker: the service finds no snapshot and reports the quota.
+            return self.reached.hit(Transition::SnapshotRefused);
         }
         let text = match &stack.recipe.template {
             Source::Text(text) => Some(text.clone()),
@@ -358,9 +363,9 @@ impl Tree {
             let given = definition.get(word).and_then(Value::as_map).cloned();
             let mut properties = given.unwrap_or_default();
             let data = entry.get("resource_data").and_then(Value::as_map);
-            let physical_id = entry.get("resource_id").and_then(Value::as_text);
+            let physical_id = entry.get("resource_id").map(Value::exposed);
             let nothing = Members::new();
-            let physical_id = physical_id.map(|id| &**id);
+            let physical_id = physical_id.as_ref().and_then(Value::as_text).map(|id| &**id);
             let saved = SnapshotRecord { physical_id, data: data.unwrap_or(&nothing) };
             guarded("restore", || restore(&mut properties, &saved))
                 .map_err(|failure| Failure::of(name, failure))?;

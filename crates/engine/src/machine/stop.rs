@@ -3,6 +3,7 @@
 use super::reached::Transition;
 use super::timers::TIMED_OUT;
 use super::{Effect, Machine};
+use crate::ids::PhysicalId;
 use crate::tree::{Env, OpId, Operation, Slot, StackKey, Tree, Work};
 use kiln_resources::behaviour::OperationKind;
 
@@ -77,7 +78,7 @@ impl Tree {
             return format!("{action} aborted (user triggered cancel)");
         }
         let class = resource.type_name.rsplit("::").next().unwrap_or_default();
-        let id = resource.physical_id.as_deref().unwrap_or("None");
+        let id = resource.physical_id.as_ref().map_or_else(|| "None".into(), PhysicalId::shown);
         let kind = action.verb();
         format!(
             "{action} aborted (Task {kind} from {class} \"{}\" [{id}] Stack \"{}\" [{}] Timed out)",

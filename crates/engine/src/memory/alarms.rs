@@ -38,6 +38,13 @@ impl AlarmTables {
         if self.alarms.get(&id).map(|it| it.version) != change.expected_version {
             return false;
         }
+        let of_project = self.alarms.values().filter(|it| it.project == change.alarm.project);
+        let is_new = change.expected_version.is_none();
+        if let Some(limit) = change.max_alarms.filter(|_| is_new)
+            && of_project.count() as u64 >= limit
+        {
+            return false;
+        }
         let version = change.expected_version.unwrap_or(0) + 1;
         match change.is_deleted {
             true => {

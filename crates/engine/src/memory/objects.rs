@@ -37,6 +37,18 @@ impl Objects for MemoryStore {
         }
     }
 
+    async fn put_object_within(&self, object: ObjectRow, limit: u64) -> Result<bool, StoreError> {
+        let mut objects = self.open_objects()?;
+        let is_other = |it: &&ObjectRow| {
+            it.kind == object.kind && it.project == object.project && it.id != object.id
+        };
+        let is_written = (objects.values().filter(is_other).count() as u64) < limit;
+        if is_written {
+            objects.insert((object.kind, object.id), object);
+        }
+        Ok(is_written)
+    }
+
     async fn drop_objects(
         &self,
         kind: ObjectKind,

@@ -1,7 +1,7 @@
 //! A resource as it is, or as it would be.
 
 use super::Place;
-use crate::ids::{ResourceId, StackId};
+use crate::ids::{PhysicalId, ResourceId, StackId};
 use crate::machine::Goal;
 use crate::state::State;
 use crate::time::Time;
@@ -52,7 +52,7 @@ pub struct Current {
     pub state: State,
     /// Why it is in that state.
     pub reason: Arc<str>,
-    /// The id that its service gave to its object.
+    /// The id that its service gave to its object, as readers see it.
     pub physical_id: Option<Arc<str>>,
     /// When it was added.
     pub created: Time,
@@ -130,7 +130,7 @@ impl Tree {
             id: resource.id,
             state: resource.state,
             reason: resource.reason.clone(),
-            physical_id: resource.physical_id.clone(),
+            physical_id: resource.physical_id.as_ref().map(PhysicalId::shown),
             created: resource.created,
             updated: resource.updated,
             nested: nested.map(|stack| (stack.id, stack.name.clone())),

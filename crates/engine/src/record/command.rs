@@ -33,8 +33,8 @@ impl From<&Command> for CommandBody {
             },
             Command::Delete => CommandBody::Delete,
             Command::Abandon => CommandBody::Abandon,
-            Command::Snapshot { id, name } => {
-                CommandBody::Snapshot { id: Id(id.0), name: name.clone() }
+            Command::Snapshot { id, name, limit } => {
+                CommandBody::Snapshot { id: Id(id.0), name: name.clone(), limit: *limit }
             }
             Command::DeleteSnapshot(id) => CommandBody::DeleteSnapshot(Id(id.0)),
             Command::Restore(id) => CommandBody::Restore(Id(id.0)),
@@ -68,7 +68,9 @@ impl TryFrom<CommandBody> for Command {
             },
             CommandBody::Delete => Command::Delete,
             CommandBody::Abandon => Command::Abandon,
-            CommandBody::Snapshot { id, name } => Command::Snapshot { id: SnapshotId(id.0), name },
+            CommandBody::Snapshot { id, name, limit } => {
+                Command::Snapshot { id: SnapshotId(id.0), name, limit }
+            }
             CommandBody::DeleteSnapshot(id) => Command::DeleteSnapshot(SnapshotId(id.0)),
             CommandBody::Restore(id) => Command::Restore(SnapshotId(id.0)),
             CommandBody::Cancel { rollback } => Command::Cancel { with_rollback: rollback },

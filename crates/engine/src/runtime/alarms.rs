@@ -147,6 +147,7 @@ fn postponed(mut row: AlarmRow, now: Time) -> AlarmChange {
     AlarmChange {
         alarm: row,
         expected_version: Some(expected_version),
+        max_alarms: None,
         is_deleted: false,
         history: Vec::new(),
         commands: Vec::new(),
@@ -161,6 +162,7 @@ fn deleted(alarm: Alarm, now: Time, ids: &mut SystemIds) -> AlarmChange {
     AlarmChange {
         alarm: alarm.row,
         expected_version,
+        max_alarms: None,
         is_deleted: true,
         history,
         commands,

@@ -151,6 +151,7 @@ pub(crate) fn new_tree(
     config: Arc<Config>,
     new: NewStack,
     owner: Option<(EngineId, Time)>,
+    max_stacks: Option<u64>,
 ) -> Result<(NewTree, Tree), StoreError> {
     let mut ids = SystemIds::default();
     let mut env = Env { now: now(), ids: &mut ids };
@@ -162,7 +163,7 @@ pub(crate) fn new_tree(
         return Err(StoreError::Unavailable("a new tree has no rows".into()));
     };
     let (contents, events) = (batch.contents, batch.events);
-    Ok((NewTree { stack, recipe, contents, events, owner }, tree))
+    Ok((NewTree { stack, recipe, contents, events, owner, max_stacks }, tree))
 }
 
 impl Engine {
@@ -237,11 +238,13 @@ impl Engine {
 
     // --- commands ---
 
-    /// Creates a stack. It is durable when this returns, and its creation is under way.
-    pub async fn create(&self, new: NewStack) -> Result<(), CreateError> {
+    /// Creates a stack, unless its project has as many as it may have. The stack is durable when this returns, and its
+    /// creation is under way.
+    pub async fn create(&self, new: NewStack, max_stacks: Option<u64>) -> Result<(), CreateError> {
         let until = now() + self.inner.settings.lease_duration;
         let root = new.id;
-        let (new, tree) = new_tree(self.inner.config.clone(), new, Some((self.inner.id, until)))?;
+        let owner = Some((self.inner.id, until));
+        let (new, tree) = new_tree(self.inner.config.clone(), new, owner, max_stacks)?;
         self.inner.store.create_tree(new).await?;
         let lease = Lease { root, engine: self.inner.id, fence: 1, until };
         self.adopt_tree(lease, tree, Vec::new());

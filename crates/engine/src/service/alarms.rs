@@ -57,7 +57,7 @@ impl Service {
         if known.is_none() {
             self.check_alarm_quota(requester).await?;
         }
-        self.change_alarm(id, |known, ids| {
+        self.change_alarm(id, self.max_alarms(requester), |known, ids| {
             let now = now();
             let is_new = known.is_none();
             let mut alarm = known.unwrap_or_else(|| new_alarm(id, requester, &name, now));
@@ -94,7 +94,7 @@ impl Service {
         id: Uuid,
         is_active: bool,
     ) -> Result<(), RequestError> {
-        self.change_alarm(id, |known, _| {
+        self.change_alarm(id, None, |known, _| {
             let known = known.filter(|it| it.row.project == requester.project);
             let mut alarm = known.ok_or_else(|| alarm_not_found(&id.to_string()))?;
             let state = if is_active { AlarmState::NoData } else { AlarmState::Suspended };
@@ -167,7 +167,7 @@ impl Service {
         }
         let targets = self.checked_targets(&requester.project, &definition).await?;
         let id = id_of(&requester.project, name);
-        self.change_alarm(id, |known, ids| {
+        self.change_alarm(id, self.max_alarms(requester), |known, ids| {
             let now = now();
             let is_new = known.is_none();
             let mut alarm = known.unwrap_or_else(|| new_alarm(id, requester, &name.into(), now));
@@ -211,7 +211,7 @@ impl Service {
     ) -> Result<(), RequestError> {
         for name in names {
             for alarm in self.alarms_named(&self.alarm_project(requester), name).await? {
-                self.change_alarm(alarm.row.id, |known, ids| {
+                self.change_alarm(alarm.row.id, None, |known, ids| {
                     let Some(mut alarm) = known else { return Ok(None) };
                     alarm.definition.insert("ActionsEnabled".into(), is_enabled.into());
                     let now = now();
@@ -278,10 +278,12 @@ impl Service {
 
     // --- both ---
 
-    /// Changes an alarm, and tries again if another writer was faster.
+    /// Changes an alarm, and tries again if another writer was faster. A new one is refused if its project has as many as
+    /// it may have.
     async fn change_alarm(
         &self,
         id: Uuid,
+        max_alarms: Option<u64>,
         change: impl Fn(
             Option<Alarm>,
             &mut SystemIds,
@@ -294,9 +296,11 @@ impl Service {
                 change(known.map(Alarm::from_row).transpose()?, &mut SystemIds::default())?;
             let Some((alarm, history)) = changed else { return Ok(()) };
             let (alarm, commands, webhooks) = (alarm.into_row(), Vec::new(), Vec::new());
+            let project = alarm.project.clone();
             let change = AlarmChange {
                 alarm,
                 expected_version,
+                max_alarms,
                 is_deleted: false,
                 history,
                 commands,
@@ -304,6 +308,9 @@ impl Service {
             };
             if self.store.write_alarms(&[change]).await? == [true] {
                 return Ok(());
+            }
+            if let (None, Some(limit)) = (expected_version, max_alarms) {
+                self.check_alarm_count(&project, limit).await?;
             }
         }
         Err(write_conflict())
@@ -314,6 +321,7 @@ impl Service {
             let event = alarm.configuration_event("deleted", now(), &mut SystemIds::default());
             let change = AlarmChange {
                 expected_version: Some(alarm.row.version),
+                max_alarms: None,
                 alarm: alarm.row.clone(),
                 is_deleted: true,
                 history: vec![event],
@@ -332,10 +340,19 @@ impl Service {
     }
 
     async fn check_alarm_quota(&self, requester: &Requester) -> Result<(), RequestError> {
-        let Some(limit) = self.rules.max_alarms.filter(|_| !requester.is_admin) else {
-            return Ok(());
-        };
-        match self.store.count_alarms(&requester.project).await? >= limit {
+        match self.max_alarms(requester) {
+            Some(limit) => self.check_alarm_count(&requester.project, limit).await,
+            None => Ok(()),
+        }
+    }
+
+    /// How many alarms the project of a requester may have.
+    fn max_alarms(&self, requester: &Requester) -> Option<u64> {
+        self.rules.max_alarms.filter(|_| !requester.is_admin)
+    }
+
+    async fn check_alarm_count(&self, project: &str, limit: u64) -> Result<(), RequestError> {
+        match self.store.count_alarms(project).await? >= limit {
             false => Ok(()),
             true => Err(RequestError::limit_exceeded(format_args!(
                 "You have reached the maximum alarms per tenant, {limit}. Please delete some alarms."
@@ -358,7 +375,7 @@ impl Service {
         if targets.is_empty() {
             return Ok(());
         }
-        self.change_alarm(id, |known, _| {
+        self.change_alarm(id, None, |known, _| {
             let Some(mut alarm) = known else { return Ok(None) };
             targets.iter().for_each(|(action, target)| alarm.set_target(action, target));
             Ok(Some((alarm, Vec::new())))

@@ -9,7 +9,7 @@ use crate::machine::{NewStack, Settings};
 use crate::preview::{self, Forecast, NewRoot};
 use crate::request_id::RequestId;
 use crate::runtime::{SystemIds, post_events, spawn};
-use crate::store::StackQuery;
+use crate::store::{CreateError, StackQuery};
 use crate::tree::Tree;
 use crate::view::OutputView;
 use kiln_template::Value;
@@ -102,18 +102,22 @@ impl Service {
             adopted,
             request: RequestId::current(),
         };
-        let written = self.write_new_stack(new).await;
+        let written = self.write_new_stack(new, self.max_stacks(requester)).await;
         self.commit_delegation(Some(loan), written).await?;
         tracing::info!(stack = %id, name, "stack accepted");
         Ok(id)
     }
 
-    async fn write_new_stack(&self, new: NewStack) -> Result<(), RequestError> {
+    async fn write_new_stack(
+        &self,
+        new: NewStack,
+        max_stacks: Option<u64>,
+    ) -> Result<(), RequestError> {
         match &self.engine {
-            Some(engine) => engine.create(new).await?,
+            Some(engine) => engine.create(new, max_stacks).await?,
             None => {
                 let config = self.config.clone();
-                let (rows, mut tree) = crate::runtime::new_tree(config, new, None)?;
+                let (rows, mut tree) = crate::runtime::new_tree(config, new, None, max_stacks)?;
                 self.store.create_tree(rows).await?;
                 self.publish(&mut tree);
             }
@@ -243,17 +247,19 @@ impl Service {
         }
     }
 
+    /// How many stacks the project of a requester may have.
+    fn max_stacks(&self, requester: &Requester) -> Option<u64> {
+        self.rules.max_stacks.filter(|_| !requester.is_admin)
+    }
+
+    /// A first check that spares the work of a request that will be refused; the store counts when it adds the stack.
     async fn check_quota(&self, requester: &Requester) -> Result<(), RequestError> {
-        let Some(limit) = self.rules.max_stacks.filter(|_| !requester.is_admin) else {
-            return Ok(());
-        };
+        let Some(limit) = self.max_stacks(requester) else { return Ok(()) };
         let query =
             StackQuery { project: Some(requester.project.clone()), ..StackQuery::default() };
         match self.store.count_stacks(&query).await? >= limit {
             false => Ok(()),
-            true => Err(RequestError::limit_exceeded(format_args!(
-                "You have reached the maximum stacks per tenant, {limit}. Please delete some stacks."
-            ))),
+            true => Err(CreateError::QuotaExceeded(limit).into()),
         }
     }
 }

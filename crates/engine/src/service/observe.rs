@@ -3,10 +3,11 @@
 use crate::drift::{Observations, Observed};
 use crate::ids::ResourceId;
 use crate::runtime::now;
-use kiln_cloud::{ActingFor, Credential, Transport, in_current_request};
+use kiln_cloud::{ActingFor, Credential, Secret, Transport, in_current_request};
 use kiln_resources::behaviour::OperationKind;
 use kiln_resources::declare::ResourceType;
 use kiln_resources::op::{Answer, Context, Demand, Note, OpError, OpPoll, RunningOperation};
+use kiln_template::hidden::HiddenTexts;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
@@ -46,6 +47,9 @@ async fn read_one(
     kind: &'static ResourceType,
     context: Context,
 ) -> Observed {
+    let hidden = HiddenTexts::of(context.properties.values());
+    let hidden = hidden.expose().iter().map(|text| Secret::from(text.as_str())).collect();
+    let behalf = ActingFor { hidden, ..behalf.clone() };
     let running = RunningOperation::new(kind, OperationKind::Observe, context);
     let mut observed = Observed::InSync;
     let on_note = |note| match note {
@@ -54,7 +58,7 @@ async fn read_one(
         }
         _ => {}
     };
-    match run(transport, by, behalf, running, on_note).await {
+    match run(transport, by, &behalf, running, on_note).await {
         Some(result) => Observed::of_end(observed, &result),
         None => Observed::InSync,
     }

@@ -29,7 +29,7 @@ impl Service {
 async fn refresh(tree: &mut Tree, slot: Slot, transport: &dyn Transport) {
     let Some(kind) = tree.config.types.get(&tree.resource(slot).type_name) else { return };
     let running = RunningOperation::new(kind, OperationKind::Refresh, tree.context(slot));
-    let (by, behalf) = (tree.credential.clone(), tree.acting_for());
+    let (by, behalf) = (tree.credential.clone(), tree.acting_for_resource(slot));
     let resource = tree.resource_mut(slot);
     let keep = |note| match note {
         Note::Remote(shown) => resource.remote = shown,

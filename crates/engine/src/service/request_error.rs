@@ -120,6 +120,7 @@ impl From<CreateError> for RequestError {
             CreateError::NameTaken(_) => {
                 RequestError::new(ErrorType::StackExists, error.to_string())
             }
+            CreateError::QuotaExceeded(_) => RequestError::limit_exceeded(error),
             CreateError::Store(error) => error.into(),
         }
     }

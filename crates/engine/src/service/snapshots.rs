@@ -22,17 +22,32 @@ impl Service {
             return Err(RequestError::action_in_progress(&stack.name, stack.state.action));
         }
         let limit = self.rules.max_snapshots.filter(|_| !requester.is_admin);
+        self.check_snapshot_quota(stack, limit).await?;
+        let id = SnapshotId(SystemIds::default().next());
+        self.command(stack.root, Command::Snapshot { id, name, limit }).await?;
+        match self.store.snapshot(id).await? {
+            Some(snapshot) => Ok(snapshot),
+            None => {
+                // Requests that came at the same time were quicker.
+                self.check_snapshot_quota(stack, limit).await?;
+                Err(not_found(&id.to_string()))
+            }
+        }
+    }
+
+    async fn check_snapshot_quota(
+        &self,
+        stack: &StackRow,
+        limit: Option<u64>,
+    ) -> Result<(), RequestError> {
         let taken = self.store.snapshots(stack.id).await?.len() as u64;
-        if let Some(limit) = limit.filter(|limit| taken >= *limit) {
-            return Err(RequestError::limit_exceeded(format_args!(
+        match limit.filter(|limit| taken >= *limit) {
+            None => Ok(()),
+            Some(limit) => Err(RequestError::limit_exceeded(format_args!(
                 "You have reached the maximum snapshots per stack, {limit}. Please delete some \
                  snapshots."
-            )));
+            ))),
         }
-        let id = SnapshotId(SystemIds::default().next());
-        self.command(stack.root, Command::Snapshot { id, name }).await?;
-        let snapshot = self.store.snapshot(id).await?;
-        snapshot.ok_or_else(|| not_found(&id.to_string()))
     }
 
     /// The snapshots of a stack, the oldest first.

@@ -9,8 +9,9 @@ use crate::record::{Record, StoredMembers};
 use crate::runtime::{SystemIds, now};
 use crate::store::{StackQuery, StoreError};
 use kiln_resources::op::{owner_of_users_project, users_project_name};
+use kiln_resources::wire;
 use kiln_template::Value;
-use kiln_template::value::{Members, Secret};
+use kiln_template::value::Members;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -70,15 +71,11 @@ impl Service {
         requester: &Requester,
         supplied: &Members,
     ) -> Result<SoftwareObject, RequestError> {
-        let query = ObjectQuery {
-            project: Some(requester.project.clone()),
-            ..ObjectQuery::new(ObjectKind::Config)
-        };
-        self.check_object_quota(requester, &query, self.rules.max_configs, "configs").await?;
+        self.check_object_quota(requester, ObjectKind::Config).await?;
         self.create_object(ObjectKind::Config, requester, "", None, config_body(supplied)?).await
     }
 
-    /// Stores a configuration under the id that its resource chose; the hidden fields are stored as secrets. A repeated
+    /// Stores a configuration under the id that its resource chose; the hidden parts are stored as secrets. A repeated
     /// call changes nothing.
     pub(crate) async fn put_config(
         &self,
@@ -87,14 +84,7 @@ impl Service {
         supplied: &Members,
         hidden: &[&str],
     ) -> Result<(), RequestError> {
-        let mut body = config_body(supplied)?.as_map().cloned().unwrap_or_default();
-        for (_, value) in body.iter_mut().filter(|(name, _)| hidden.contains(&&***name)) {
-            *value = Value::Secret(Secret::new(std::mem::take(value)));
-        }
-        let query = ObjectQuery {
-            project: Some(requester.project.clone()),
-            ..ObjectQuery::new(ObjectKind::Config)
-        };
+        let body = wire::hide_parts(config_body(supplied)?, hidden.iter().copied());
         match self.store.object(ObjectKind::Config, id).await? {
             Some(row) if row.project != requester.project => {
                 return Err(no_config(&id.to_string()));
@@ -102,10 +92,8 @@ impl Service {
             Some(_) => return Ok(()),
             None => {}
         }
-        self.check_object_quota(requester, &query, self.rules.max_configs, "configs").await?;
-        self.put(id, ObjectKind::Config, requester, "", None, Value::Map(body.into()))
-            .await
-            .map(drop)
+        self.check_object_quota(requester, ObjectKind::Config).await?;
+        self.put(id, ObjectKind::Config, requester, "", None, body).await.map(drop)
     }
 
     /// A configuration.
@@ -162,12 +150,7 @@ impl Service {
         requester: &Requester,
         supplied: &Members,
     ) -> Result<SoftwareObject, RequestError> {
-        let query = ObjectQuery {
-            project: Some(requester.project.clone()),
-            ..ObjectQuery::new(ObjectKind::Deployment)
-        };
-        let limit = self.rules.max_deployments;
-        self.check_object_quota(requester, &query, limit, "deployments").await?;
+        self.check_object_quota(requester, ObjectKind::Deployment).await?;
         check_kinds(supplied, &MAPS, &TEXTS)?;
         let part = |name: &str| supplied.get(name).cloned().unwrap_or_default();
         let Some(server) = part("server_id").as_text().cloned() else {
@@ -241,17 +224,22 @@ impl Service {
         Ok(false)
     }
 
-    /// Stores a deployment under the id that its resource chose, or changes the supplied fields of it. A repeated call
-    /// changes nothing.
+    /// Stores a deployment under the id that its resource chose, or changes the supplied fields of it; the hidden parts
+    /// are stored as secrets. A repeated call changes nothing.
     pub(crate) async fn put_deployment(
         &self,
         requester: &Requester,
         id: Uuid,
         supplied: &Members,
+        hidden: &[&str],
     ) -> Result<(), RequestError> {
         check_kinds(supplied, &MAPS, &TEXTS)?;
+        let supplied = Value::Map(Arc::new(supplied.clone()));
+        let supplied = wire::hide_parts(supplied, hidden.iter().copied());
+        let supplied = supplied.as_map().ok_or_else(malformed)?;
         let known = self.store.object(ObjectKind::Deployment, id).await?;
         let known = known.map(SoftwareObject::from_row).transpose()?;
+        let is_new = known.is_none();
         let mut kept = match known {
             Some(kept) if kept.row.project != requester.project => {
                 return Err(no_deployment(&id.to_string()));
@@ -261,12 +249,7 @@ impl Service {
                 kept
             }
             None => {
-                let query = ObjectQuery {
-                    project: Some(requester.project.clone()),
-                    ..ObjectQuery::new(ObjectKind::Deployment)
-                };
-                let limit = self.rules.max_deployments;
-                self.check_object_quota(requester, &query, limit, "deployments").await?;
+                self.check_object_quota(requester, ObjectKind::Deployment).await?;
                 SoftwareObject {
                     row: new_row(id, ObjectKind::Deployment, requester, "", None),
                     body: Arc::default(),
@@ -287,7 +270,10 @@ impl Service {
         }
         kept.seal();
         let server = kept.row.subject.clone();
-        self.store.put_object(kept.row).await?;
+        match is_new {
+            true => self.add_within_quota(requester, kept.row).await?,
+            false => self.store.put_object(kept.row).await?,
+        }
         self.changes.record_change(&ChangeTopic::Server(server));
         Ok(())
     }
@@ -484,27 +470,56 @@ impl Service {
         let row = new_row(id, kind, requester, subject, uses);
         let mut object = SoftwareObject { row, body };
         object.seal();
-        self.store.put_object(object.row.clone()).await?;
+        self.add_within_quota(requester, object.row.clone()).await?;
         self.changes.record_change(&ChangeTopic::Server(object.row.subject.clone()));
         Ok(object)
     }
 
+    /// A first check that spares the work of a request that will be refused; the store counts when it adds the object.
     async fn check_object_quota(
         &self,
         requester: &Requester,
-        query: &ObjectQuery,
-        limit: Option<u64>,
-        what: &str,
+        kind: ObjectKind,
     ) -> Result<(), RequestError> {
-        let Some(limit) = limit.filter(|_| !requester.is_admin) else { return Ok(()) };
-        match self.store.count_objects(query).await? >= limit {
+        let Some((limit, what)) = self.object_quota(requester, kind) else { return Ok(()) };
+        let query =
+            ObjectQuery { project: Some(requester.project.clone()), ..ObjectQuery::new(kind) };
+        match self.store.count_objects(&query).await? >= limit {
             false => Ok(()),
-            true => Err(RequestError::limit_exceeded(format_args!(
-                "You have reached the maximum software {what} per tenant, {limit}. Please delete some \
-                 {what}."
-            ))),
+            true => Err(quota_exceeded(limit, what)),
         }
     }
+
+    /// Writes a new object, unless the project has as many as it may have.
+    async fn add_within_quota(
+        &self,
+        requester: &Requester,
+        row: ObjectRow,
+    ) -> Result<(), RequestError> {
+        let Some((limit, what)) = self.object_quota(requester, row.kind) else {
+            return Ok(self.store.put_object(row).await?);
+        };
+        match self.store.put_object_within(row, limit).await? {
+            true => Ok(()),
+            false => Err(quota_exceeded(limit, what)),
+        }
+    }
+
+    /// How many objects of a kind the project of a requester may have, and their name in messages.
+    fn object_quota(&self, requester: &Requester, kind: ObjectKind) -> Option<(u64, &'static str)> {
+        let (limit, what) = match kind {
+            ObjectKind::Config => (self.rules.max_configs, "configs"),
+            ObjectKind::Deployment => (self.rules.max_deployments, "deployments"),
+            _ => (None, ""),
+        };
+        Some((limit.filter(|_| !requester.is_admin)?, what))
+    }
+}
+
+fn quota_exceeded(limit: u64, what: &str) -> RequestError {
+    RequestError::limit_exceeded(format_args!(
+        "You have reached the maximum software {what} per tenant, {limit}. Please delete some {what}."
+    ))
 }
 
 /// The stored form of a configuration.

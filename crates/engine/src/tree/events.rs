@@ -41,6 +41,7 @@ impl Tree {
 
     /// Sets the state of a resource; records an event if it is another one.
     pub(crate) fn set_state(&mut self, env: &mut Env<'_>, slot: Slot, state: State, reason: &str) {
+        let reason = &*self.hidden_texts(slot).mask(reason);
         let resource = self.change(slot);
         let is_new = resource.state != state;
         resource.state = state;
@@ -64,7 +65,7 @@ impl Tree {
             return;
         }
         let physical_id = match (&resource.physical_id, state.action) {
-            (Some(id), _) => id.clone(),
+            (Some(id), _) => id.shown(),
             (None, Action::Init) => "".into(),
             (None, _) => Arc::from(self.physical_name(slot)),
         };

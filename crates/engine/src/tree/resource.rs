@@ -2,7 +2,7 @@
 
 use super::StackKey;
 use super::operation::Operation;
-use crate::ids::{ResourceId, SnapshotId};
+use crate::ids::{PhysicalId, ResourceId, SnapshotId};
 use crate::signal_check::KeptSignals;
 use crate::state::State;
 use crate::time::Time;
@@ -29,7 +29,7 @@ pub(crate) struct Resource {
     /// The reason of the state, as users see it.
     pub reason: Arc<str>,
     /// The id that its service gave to its object.
-    pub physical_id: Option<Arc<str>>,
+    pub physical_id: Option<PhysicalId>,
     /// When it was added.
     pub created: Time,
     /// When its state last changed.

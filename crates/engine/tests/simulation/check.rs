@@ -42,7 +42,7 @@ pub fn flaws(world: &World) -> Vec<String> {
             let stack = stack.map_or("", |stack| &stack.name);
             names.insert(row.id.physical_name(stack, &row.name, 255));
             if let Some(id) = &row.physical_id {
-                known.insert(id, row);
+                known.insert(id.text(), row);
             }
         }
     }
@@ -80,7 +80,7 @@ fn flaws_of_copies(world: &World, books: &Books) -> Vec<String> {
         for row in books.resources.iter().filter(|row| row.stack.0 == snapshot.id.0) {
             // The snapshots of a stack go with it.
             let is_stack = &*row.kind == "OS::Heat::Stack";
-            let id = row.physical_id.as_deref().unwrap_or_default();
+            let id = row.physical_id.as_ref().map_or("", |id| id.text());
             if is_stack && !world.cloud.things.contains_key(id) {
                 continue;
             }

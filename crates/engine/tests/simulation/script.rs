@@ -327,7 +327,7 @@ fn snapshot(rng: &mut Rng, known: &mut Vec<SnapshotId>) -> Command {
         _ => {
             let id = SnapshotId(Ids::next(rng));
             known.push(id);
-            Command::Snapshot { id, name: None }
+            Command::Snapshot { id, name: None, limit: None }
         }
     }
 }

@@ -221,6 +221,7 @@ impl World {
             contents: batch.contents,
             events: batch.events,
             owner: None,
+            max_stacks: None,
         };
         now(self.store.create_tree(tree)).unwrap();
     }

@@ -21,6 +21,7 @@ use kiln_template::value::Secret;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -362,7 +363,8 @@ impl EngineLock {
     fn acquire(url: &str) -> Option<EngineLock> {
         let path = url.strip_prefix("sqlite://")?;
         let path = format!("{}.lock", path.split('?').next().unwrap_or(path));
-        let lock = File::create(&path).ok()?;
+        let lock = File::options().write(true).create(true).truncate(false).mode(0o600).open(&path);
+        let lock = lock.ok()?;
         if lock.try_lock().is_ok() {
             return Some(EngineLock { is_alone: true, _lock: Some(lock) });
         }

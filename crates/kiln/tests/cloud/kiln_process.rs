@@ -497,13 +497,13 @@ impl KilnProcess {
 
 /// Starts the program, and gives the addresses that it tells.
 fn launch(directory: &TestDirectory, arguments: &[&str]) -> (Child, BTreeMap<String, String>) {
-    let mut process = Command::new(env!("CARGO_BIN_EXE_kiln"))
-        .arg("dev")
-        .args(arguments)
-        .current_dir(directory.path())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("kiln starts");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kiln"));
+    command.arg("dev").args(arguments).current_dir(directory.path()).stdout(Stdio::piped());
+    // A test that wants to read the log has put an empty one into the directory.
+    if let Ok(log) = std::fs::File::options().append(true).open(directory.path().join("log")) {
+        command.env("KILN_LOG", "debug,kiln_sim=off").stderr(log);
+    }
+    let mut process = command.spawn().expect("kiln starts");
     let out = BufReader::new(process.stdout.take().expect("its output"));
     let mut lines = BTreeMap::new();
     for line in out.lines().map_while(Result::ok) {

@@ -6,6 +6,7 @@ mod corpus;
 mod drift;
 mod given;
 mod guests;
+mod hidden;
 pub(crate) mod kiln_process;
 pub(crate) mod life;
 mod luck;

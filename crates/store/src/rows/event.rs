@@ -1,11 +1,12 @@
 //! Events.
 
 use super::column::{column, status_column};
+use super::texts::{HasTexts, Texts, texts_column};
 use super::{NO_ID, NO_STATE, NO_TIME};
 use crate::cipher::BodyKind;
 use crate::table::{Column, TableRow};
 use kiln_engine::store::EventRow;
-use kiln_engine::{EventId, StackId};
+use kiln_engine::{EventId, PhysicalId, StackId};
 use std::sync::Arc;
 
 impl TableRow for EventRow {
@@ -20,10 +21,8 @@ impl TableRow for EventRow {
         column!(time),
         column!(resource),
         column!(kind),
-        column!(physical_id),
         column!("action", state.action),
         status_column!(),
-        column!(reason),
         // Most events have no body, and then there is nothing to hide.
         Column::sealed(
             "body",
@@ -38,6 +37,7 @@ impl TableRow for EventRow {
                 Ok(())
             },
         ),
+        texts_column(),
     ];
 
     fn blank() -> EventRow {
@@ -62,5 +62,21 @@ impl TableRow for EventRow {
 
     fn weight(&self) -> usize {
         self.body.len() + self.reason.len()
+    }
+}
+
+impl HasTexts for EventRow {
+    const TEXTS: BodyKind = BodyKind::EventTexts;
+
+    fn texts(&self) -> Texts {
+        Texts {
+            reason: self.reason.clone(),
+            physical_id: Some(PhysicalId::new(self.physical_id.clone())),
+        }
+    }
+
+    fn set_texts(&mut self, texts: Texts) {
+        let id = texts.physical_id.map(|id| id.text().clone());
+        (self.reason, self.physical_id) = (texts.reason, id.unwrap_or_default());
     }
 }

@@ -5,15 +5,19 @@ mod column;
 mod command;
 mod event;
 mod object;
+mod quota;
 mod recipe;
 mod resource;
 mod snapshot;
 mod stack;
+mod texts;
 mod tree;
 
 pub(crate) use command::QueuedRow;
+pub(crate) use quota::QuotaRow;
 pub(crate) use recipe::NeedRow;
 pub(crate) use stack::{NEVER_UPDATED, TagRow, class};
+pub(crate) use texts::{HasTexts, Texts};
 pub(crate) use tree::TreeRow;
 
 use crate::error::DbError;

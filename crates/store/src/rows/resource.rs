@@ -1,7 +1,9 @@
 //! Resources.
 
 use super::column::{body_column, column, status_column};
+use super::texts::{HasTexts, Texts, texts_column};
 use super::{NO_ID, NO_STATE, NO_TIME};
+use crate::cipher::BodyKind;
 use crate::table::{Column, TableRow};
 use kiln_engine::store::ResourceRow;
 use kiln_engine::{ResourceId, StackId};
@@ -19,11 +21,10 @@ impl TableRow for ResourceRow {
         column!(kind),
         column!("action", state.action),
         status_column!(),
-        column!(reason),
-        column!(physical_id),
         column!(created),
         column!(updated),
         body_column!(Resource, body),
+        texts_column(),
     ];
 
     fn blank() -> ResourceRow {
@@ -49,5 +50,17 @@ impl TableRow for ResourceRow {
 
     fn weight(&self) -> usize {
         self.body.len() + self.reason.len()
+    }
+}
+
+impl HasTexts for ResourceRow {
+    const TEXTS: BodyKind = BodyKind::ResourceTexts;
+
+    fn texts(&self) -> Texts {
+        Texts { reason: self.reason.clone(), physical_id: self.physical_id.clone() }
+    }
+
+    fn set_texts(&mut self, texts: Texts) {
+        (self.reason, self.physical_id) = (texts.reason, texts.physical_id);
     }
 }

@@ -1,7 +1,9 @@
 //! Snapshots.
 
 use super::column::{body_column, column, status_column};
+use super::texts::{HasTexts, Texts, texts_column};
 use super::{NO_ID, NO_STATE, NO_TIME};
+use crate::cipher::BodyKind;
 use crate::table::{Column, TableRow};
 use kiln_engine::store::SnapshotRow;
 use kiln_engine::{SnapshotId, StackId};
@@ -18,9 +20,9 @@ impl TableRow for SnapshotRow {
         column!(name),
         column!("action", state.action),
         status_column!(),
-        column!(reason),
         column!(created),
         body_column!(Snapshot, body),
+        texts_column(),
     ];
 
     fn blank() -> SnapshotRow {
@@ -43,5 +45,17 @@ impl TableRow for SnapshotRow {
 
     fn weight(&self) -> usize {
         self.body.len() + self.reason.len()
+    }
+}
+
+impl HasTexts for SnapshotRow {
+    const TEXTS: BodyKind = BodyKind::SnapshotTexts;
+
+    fn texts(&self) -> Texts {
+        Texts { reason: self.reason.clone(), physical_id: None }
+    }
+
+    fn set_texts(&mut self, texts: Texts) {
+        self.reason = texts.reason;
     }
 }

@@ -1,7 +1,9 @@
 //! Stacks and their tags.
 
 use super::column::{body_column, column, status_column};
+use super::texts::{HasTexts, Texts, texts_column};
 use super::{NO_ID, NO_STATE, NO_TIME};
+use crate::cipher::BodyKind;
 use crate::table::{Column, TableRow};
 use kiln_engine::store::StackRow;
 use kiln_engine::{RecipeId, StackId, Time};
@@ -28,7 +30,6 @@ impl TableRow for StackRow {
         column!(user_name),
         column!("action", state.action),
         status_column!(),
-        column!(reason),
         column!(created),
         Column::plain(
             "updated",
@@ -52,6 +53,13 @@ impl TableRow for StackRow {
         column!(recipe),
         column!(previous),
         body_column!(Stack, body),
+        texts_column(),
+        // Lists can be filtered by the reason.
+        Column::sealed(
+            "reason_key",
+            |row, cipher| Ok(cipher.reason_key(&row.reason).to_vec()),
+            |_, _, _| Ok(()),
+        ),
     ];
 
     fn blank() -> StackRow {
@@ -80,6 +88,18 @@ impl TableRow for StackRow {
 
     fn weight(&self) -> usize {
         self.body.len() + self.reason.len()
+    }
+}
+
+impl HasTexts for StackRow {
+    const TEXTS: BodyKind = BodyKind::StackTexts;
+
+    fn texts(&self) -> Texts {
+        Texts { reason: self.reason.clone(), physical_id: None }
+    }
+
+    fn set_texts(&mut self, texts: Texts) {
+        self.reason = texts.reason;
     }
 }
 

@@ -71,10 +71,11 @@ pub(crate) async fn a_full_disk_delays_and_loses_nothing(database: TestDatabase)
     store.limit_size(Some(used + 30 * PAGE)).await.unwrap();
     let new = new_stack(&test, "first", 900, 0);
     let first = new.id;
-    engine.create(new).await.unwrap();
+    engine.create(new, None).await.unwrap();
     let refused = loop {
         // It eats up what is left, if the engine does not.
-        if let Err(error) = engine.create(new_stack(&test, &test.id().to_string(), 1, 50_000)).await
+        if let Err(error) =
+            engine.create(new_stack(&test, &test.id().to_string(), 1, 50_000), None).await
         {
             break error.to_string();
         }

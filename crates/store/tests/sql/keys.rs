@@ -1,6 +1,7 @@
 //! Encryption: what the database holds, and what happens without the right keys.
 
 use crate::test_store::{LONG, TestDatabase, TestStore, at, batch, damage, text};
+use kiln_engine::PhysicalId;
 use kiln_engine::store::{Batch, NewTree, StackRow, Store};
 use kiln_store::{KeyError, OpenError, SqlStore};
 use sqlx::{AnyConnection, AssertSqlSafe, Connection, Row};
@@ -20,22 +21,31 @@ pub(crate) async fn execute(database: &TestDatabase, statement: &str) -> Vec<sql
 const TABLES: [&str; 7] =
     ["stacks", "recipes", "resources", "events", "commands", "contents", "snapshots"];
 
+/// The tables that also have sealed texts: reasons and physical ids.
+const WITH_TEXTS: [&str; 4] = ["stacks", "resources", "events", "snapshots"];
+
 async fn bodies(database: &TestDatabase) -> Vec<Vec<u8>> {
     let mut bodies = Vec::new();
     for table in TABLES {
         let rows = execute(database, &format!("SELECT body FROM {table}")).await;
         bodies.extend(rows.iter().map(|row| row.get::<Vec<u8>, _>(0)));
     }
+    for table in WITH_TEXTS {
+        let rows = execute(database, &format!("SELECT texts FROM {table}")).await;
+        bodies.extend(rows.iter().map(|row| row.get::<Vec<u8>, _>(0)));
+    }
     bodies.retain(|body| !body.is_empty());
     bodies
 }
 
-/// A tree with a secret in every body.
+/// A tree with a secret in every body and in every text: seven bodies, and the texts of a stack, a resource, two events
+/// and a snapshot.
 async fn fill(store: Arc<SqlStore>) -> (TestStore, StackRow) {
     let test = TestStore::new(store.clone(), store);
     let engine = test.engine();
     let mut tree = NewTree { owner: Some((engine, LONG)), ..test.tree("p", "a") };
     tree.stack.body = b"SECRET stack".to_vec();
+    tree.stack.reason = "SECRET reason".into();
     tree.recipe.body = b"SECRET recipe".to_vec();
     tree.contents = vec![text("SECRET text")];
     tree.recipe.contents = vec![text("SECRET text").hash];
@@ -43,11 +53,15 @@ async fn fill(store: Arc<SqlStore>) -> (TestStore, StackRow) {
     let (mut resource, mut event) = (test.resource(&stack, 1), test.event(&stack, 1));
     resource.body = b"SECRET resource".to_vec();
     event.body = b"SECRET event".to_vec();
+    (resource.reason, event.reason) = ("SECRET reason".into(), "SECRET reason".into());
+    resource.physical_id = Some(PhysicalId::hidden("SECRET id"));
+    event.physical_id = "SECRET id".into();
     tree.events = vec![event, test.event(&stack, 2)];
     test.store.create_tree(tree).await.unwrap();
     let lease = test.store.renew(engine, LONG).await.unwrap()[0];
     let mut snapshot = test.snapshot(&stack, "s");
     snapshot.body = b"SECRET snapshot".to_vec();
+    snapshot.reason = "SECRET reason".into();
     let (resources, snapshots) = (vec![resource], vec![snapshot]);
     test.write(Batch { resources, snapshots, ..batch(lease) }).await;
     let mut command = test.command(stack.id);
@@ -59,7 +73,7 @@ async fn fill(store: Arc<SqlStore>) -> (TestStore, StackRow) {
 pub(crate) async fn bodies_are_encrypted(database: TestDatabase) {
     let (test, _) = fill(Arc::new(database.open().await)).await;
     let found = bodies(&database).await;
-    assert_eq!(found.len(), 7);
+    assert_eq!(found.len(), 12);
     for body in found {
         assert!(!body.windows(6).any(|part| part == b"SECRET"));
         // Nor do hashes of the text betray it.
@@ -144,7 +158,7 @@ pub(crate) async fn rotation_encrypts_everything_again(database: TestDatabase) {
     let before = bodies(&database).await;
     let old_keys = fs::read_to_string(&database.keys).unwrap();
     let old_tree = format!("{:?}", test.store.load_tree(stack.id).await.unwrap());
-    assert_eq!(store.rotate().await.unwrap(), 7);
+    assert_eq!(store.rotate().await.unwrap(), 12);
     let after = bodies(&database).await;
     let key = |bodies: &[Vec<u8>]| {
         let keys: std::collections::BTreeSet<_> =
@@ -174,9 +188,9 @@ pub(crate) async fn a_rotation_that_was_broken_off_is_taken_up(database: TestDat
     let lease = lease.await.unwrap().unwrap();
     test.write(Batch { stacks: vec![stack.clone()], ..batch(lease) }).await;
     let keys = fs::read_to_string(&database.keys).unwrap();
-    assert_eq!(store.rotate().await.unwrap(), 6);
+    assert_eq!(store.rotate().await.unwrap(), 10);
     assert_eq!(fs::read_to_string(&database.keys).unwrap(), keys, "no second key was needed");
-    assert_eq!(store.rotate().await.unwrap(), 7);
+    assert_eq!(store.rotate().await.unwrap(), 12);
     assert_ne!(fs::read_to_string(&database.keys).unwrap(), keys);
 }
 
@@ -217,19 +231,19 @@ pub(crate) async fn keys_that_nothing_needs_are_dropped(database: TestDatabase) 
     let rows = |usage: &[kiln_store::KeyUsage]| -> Vec<(u64, bool, bool)> {
         usage.iter().map(|key| (key.rows, key.encrypts, key.is_known)).collect()
     };
-    // Seven rows and the one that tells whether the keys are right.
-    assert_eq!(rows(&store.key_usage().await.unwrap()), [(8, true, true)]);
+    // Twelve values and the one that tells whether the keys are right.
+    assert_eq!(rows(&store.key_usage().await.unwrap()), [(13, true, true)]);
     assert_eq!(store.drop_unused_keys().await.unwrap(), Vec::<String>::new());
     store.add_key().unwrap();
     let usage = store.key_usage().await.unwrap();
-    assert_eq!(rows(&usage), [(8, false, true), (0, true, true)]);
+    assert_eq!(rows(&usage), [(13, false, true), (0, true, true)]);
     assert_eq!(store.drop_unused_keys().await.unwrap(), Vec::<String>::new(), "both are needed");
     store.rotate().await.unwrap();
     let old = usage[0].id.clone();
-    assert_eq!(rows(&store.key_usage().await.unwrap()), [(0, false, true), (8, true, true)]);
+    assert_eq!(rows(&store.key_usage().await.unwrap()), [(0, false, true), (13, true, true)]);
     let keys = fs::read_to_string(&database.keys).unwrap();
     assert_eq!(store.drop_unused_keys().await.unwrap(), [old]);
-    assert_eq!(rows(&store.key_usage().await.unwrap()), [(8, true, true)]);
+    assert_eq!(rows(&store.key_usage().await.unwrap()), [(13, true, true)]);
     let left = fs::read_to_string(&database.keys).unwrap();
     assert_eq!(left.lines().count(), keys.lines().count() - 1);
     let again = database.open().await;
@@ -238,7 +252,7 @@ pub(crate) async fn keys_that_nothing_needs_are_dropped(database: TestDatabase) 
     store.rotate().await.unwrap();
     write_keys(&database.keys, &left);
     drop(test);
-    assert_eq!(rows(&again.key_usage().await.unwrap()), [(8, false, false), (0, true, true)]);
+    assert_eq!(rows(&again.key_usage().await.unwrap()), [(13, false, false), (0, true, true)]);
 }
 
 pub(crate) async fn a_store_that_must_exist_is_not_created(database: TestDatabase) {

@@ -29,5 +29,7 @@ pub(crate) const CASES: &[(&str, Case<TestDatabase>)] = cases! {
         two_processes_start_at_once,
         a_newer_schema_is_refused,
         transactions_are_counted,
+        the_texts_of_an_earlier_version_are_sealed,
+        only_the_owner_can_read_the_files,
     }
 };

@@ -2,8 +2,10 @@
 
 use super::keys::execute;
 use crate::test_store::{TestDatabase, TestStore, at, batch};
-use kiln_engine::store::{Batch, NewTree, Store};
+use kiln_engine::PhysicalId;
+use kiln_engine::store::{Batch, EventQuery, NewTree, StackField, StackQuery, Store};
 use kiln_store::{OpenError, SqlStore};
+use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 
 pub(crate) async fn two_processes_start_at_once(database: TestDatabase) {
@@ -53,4 +55,95 @@ pub(crate) async fn transactions_are_counted(database: TestDatabase) {
     assert_eq!(store.commit(&[Batch { fence: 5, ..batch(lease) }]).await.unwrap(), [false]);
     assert!(store.create_tree(test.tree("p", "a")).await.is_err());
     assert_eq!(store.commits(), 3);
+}
+
+/// The tables with texts, and whether their rows have physical ids.
+const WITH_TEXTS: [(&str, bool); 4] =
+    [("stacks", false), ("resources", true), ("events", true), ("snapshots", false)];
+
+/// Makes a store one of the schema before texts were sealed: all reasons and ids are these.
+async fn downgrade(database: &TestDatabase, reason: &str, id: &str) {
+    let text = if database.url.starts_with("mysql") { "LONGTEXT" } else { "TEXT" };
+    for (table, has_id) in WITH_TEXTS {
+        let columns = if has_id {
+            &[("reason", reason), ("physical_id", id)][..]
+        } else {
+            &[("reason", reason)]
+        };
+        for (column, value) in columns {
+            execute(database, &format!("ALTER TABLE {table} ADD COLUMN {column} {text}")).await;
+            execute(database, &format!("UPDATE {table} SET {column} = '{value}'")).await;
+        }
+        execute(database, &format!("ALTER TABLE {table} DROP COLUMN texts")).await;
+    }
+    execute(database, "ALTER TABLE stacks DROP COLUMN reason_key").await;
+    execute(database, "DROP TABLE quotas").await;
+    execute(database, "DELETE FROM migrations WHERE number > 4").await;
+}
+
+pub(crate) async fn the_texts_of_an_earlier_version_are_sealed(database: TestDatabase) {
+    let store = Arc::new(database.open().await);
+    let test = TestStore::new(store.clone(), store.clone());
+    let (stack, lease) = test.owned("p", "a").await;
+    // More rows than are sealed at once.
+    let resources = (0..700).map(|number| test.resource(&stack, number)).collect();
+    let events = (1..700).map(|number| test.event(&stack, number)).collect();
+    let snapshots = vec![test.snapshot(&stack, "s")];
+    test.write(Batch { resources, events, snapshots, ..batch(lease) }).await;
+    store.close().await;
+    downgrade(&database, "PLAIN reason", "PLAIN id").await;
+    let store = database.open().await;
+    let read = store.stack(stack.id).await.unwrap().unwrap();
+    assert_eq!(&*read.reason, "PLAIN reason");
+    let resources = store.resources(stack.id).await.unwrap();
+    assert_eq!(resources.len(), 700);
+    for row in resources.iter().chain(&store.lean_resources(stack.id).await.unwrap().0) {
+        assert_eq!(&*row.reason, "PLAIN reason");
+        assert_eq!(row.physical_id, Some(PhysicalId::new("PLAIN id")));
+    }
+    let query = EventQuery {
+        stacks: vec![stack.id],
+        filters: Vec::new(),
+        descending: false,
+        marker: None,
+        limit: None,
+    };
+    let events = store.events(&query).await.unwrap();
+    assert_eq!(events.len(), 699);
+    assert!(
+        events.iter().all(|it| &*it.reason == "PLAIN reason" && &*it.physical_id == "PLAIN id")
+    );
+    assert_eq!(&*store.snapshots(stack.id).await.unwrap()[0].reason, "PLAIN reason");
+    let filters = vec![(StackField::Reason, vec!["PLAIN reason".into()])];
+    let query = StackQuery { filters, ..StackQuery::default() };
+    assert_eq!(store.stacks(&query).await.unwrap().len(), 1);
+    // Nothing of them is left in the file or in its journal.
+    if let Some(path) = database.url.strip_prefix("sqlite://") {
+        for suffix in ["", "-wal"] {
+            let bytes = std::fs::read(format!("{path}{suffix}")).unwrap_or_default();
+            assert!(!bytes.windows(5).any(|part| part == b"PLAIN"), "kiln.db{suffix}");
+        }
+    }
+    store.close().await;
+    database.open().await.close().await;
+}
+
+pub(crate) async fn only_the_owner_can_read_the_files(database: TestDatabase) {
+    let Some(path) = database.url.strip_prefix("sqlite://").map(str::to_owned) else { return };
+    let mode = |suffix: &str| {
+        let seen = std::fs::metadata(format!("{path}{suffix}")).unwrap();
+        seen.permissions().mode() & 0o777
+    };
+    let store = database.open().await;
+    for suffix in ["", "-wal", "-shm"] {
+        assert_eq!(mode(suffix), 0o600, "kiln.db{suffix}");
+    }
+    store.close().await;
+    // A file that an earlier version made.
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let store = database.open().await;
+    for suffix in ["", "-wal", "-shm"] {
+        assert_eq!(mode(suffix), 0o600, "kiln.db{suffix}");
+    }
+    store.close().await;
 }

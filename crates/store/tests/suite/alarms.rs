@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
 
-fn alarm(number: u128, project: &str, name: &str) -> AlarmRow {
+pub(super) fn alarm(number: u128, project: &str, name: &str) -> AlarmRow {
     AlarmRow {
         id: Uuid::from_u128(number),
         project: project.into(),
@@ -29,11 +29,12 @@ fn alarm(number: u128, project: &str, name: &str) -> AlarmRow {
     }
 }
 
-fn change(alarm: &AlarmRow, was: Option<u64>) -> AlarmChange {
+pub(super) fn change(alarm: &AlarmRow, was: Option<u64>) -> AlarmChange {
     let (history, commands, letters) = (Vec::new(), Vec::new(), Vec::new());
     AlarmChange {
         alarm: alarm.clone(),
         expected_version: was,
+        max_alarms: None,
         is_deleted: false,
         history,
         commands,

@@ -2,7 +2,7 @@
 
 use crate::test_store::{COMPLETE, LONG, TestStore, at, batch, text};
 use kiln_engine::store::{Batch, CreateError, EventQuery, EventRow, NewTree, RecipeRow, StackRow};
-use kiln_engine::{RecipeId, StackId};
+use kiln_engine::{PhysicalId, RecipeId, StackId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -95,7 +95,7 @@ pub(crate) async fn rows_are_overwritten_and_dropped(test: TestStore) {
     assert_eq!(test.store.stack(stack.id).await.unwrap().as_ref(), Some(&changed));
     assert_eq!(test.store.resources(stack.id).await.unwrap(), resources);
     let mut first = resources[0].clone();
-    first.physical_id = Some("found".into());
+    first.physical_id = Some(PhysicalId::new("found"));
     first.state = COMPLETE;
     let done = StackRow { tags: Vec::new(), ..changed };
     test.write(Batch {

@@ -6,6 +6,7 @@ mod housekeeping;
 mod leases;
 mod lists;
 mod objects;
+mod quotas;
 mod snapshots;
 mod twin;
 
@@ -67,6 +68,11 @@ pub(crate) const CASES: &[(&str, Case<TestStore>)] = cases! {
         the_history_of_alarms_is_paged_both_ways,
         samples_add_up_whoever_adds_them,
         old_samples_and_history_are_dropped,
+    }
+    quotas {
+        stacks_of_a_project_are_limited,
+        objects_of_a_project_are_limited,
+        alarms_of_a_project_are_limited,
     }
     housekeeping {
         the_oldest_events_are_dropped,

@@ -24,6 +24,7 @@ impl Record for CommandBody {
             "snapshot" => CommandBody::Snapshot {
                 id: fields.required("snapshot", id)?,
                 name: fields.optional("name", text)?,
+                limit: None,
             },
             "delete snapshot" => CommandBody::DeleteSnapshot(fields.required("snapshot", id)?),
             "restore" => CommandBody::Restore(fields.required("snapshot", id)?),

@@ -31,6 +31,8 @@ pub(crate) enum CommandBody {
         id: Id,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<Arc<str>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<u64>,
     },
     DeleteSnapshot(Id),
     Restore(Id),

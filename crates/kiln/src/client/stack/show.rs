@@ -11,6 +11,7 @@ use super::target::StackTarget;
 use clap::{Args, Subcommand};
 use reqwest::Method;
 use serde_json::{Value, json};
+use std::os::unix::fs::OpenOptionsExt;
 
 /// Arguments of `kiln stack show`.
 #[derive(Debug, Args)]
@@ -114,7 +115,10 @@ pub(crate) struct OutputFile {
 
 /// Opens an output file.
 pub(crate) fn prepared(name: &str) -> Result<OutputFile> {
-    match std::fs::File::create(name) {
+    // The document may hold what resources keep, such as passwords of guests.
+    let file =
+        std::fs::File::options().write(true).create(true).truncate(true).mode(0o600).open(name);
+    match file {
         Ok(file) => Ok(OutputFile { name: name.to_owned(), file }),
         Err(error) => Err(ClientError::new(format!("cannot write {name}: {error}"))),
     }

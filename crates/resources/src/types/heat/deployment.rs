@@ -92,7 +92,8 @@ async fn hand_over(op: &mut Op, source: &Source, action: &str) -> Result<(), OpE
     let transport = SignalTransport::of(op, SignalTransport::Cfn)?;
     let answer = reply_to::inputs(op, transport, &id).await?;
     let derived = derive::config(op, source, action, transport.name(), answer)?;
-    let body = json!({ "software_config": derived, "hidden": source.hidden });
+    let hidden = derive::hidden(op, source, &derived);
+    let body = json!({ "software_config": derived, "hidden": hidden });
     op.call("config", put(Service::Orchestration, format!("/software_configs/{id}"), body)).await?;
     let waits = transport != SignalTransport::NoSignal;
     // A signal that arrives after the id is set is recorded.
@@ -116,8 +117,10 @@ async fn hand_over(op: &mut Op, source: &Source, action: &str) -> Result<(), OpE
         "output_values": Json::Null,
         "stack_user_project_id": op.stack().users_project.as_deref().unwrap_or(&op.stack().project),
     });
-    let call = put(Service::Orchestration, path(op), json!({ "software_deployment": row }));
-    op.call("deployment", call).await?;
+    let hidden = wire::hidden_parts(op.prop("input_values"));
+    let hidden: Vec<String> = hidden.iter().map(|part| format!("input_values/{part}")).collect();
+    let body = json!({ "software_deployment": row, "hidden": hidden });
+    op.call("deployment", put(Service::Orchestration, path(op), body)).await?;
     push(op).await?;
     if waits { wait(op).await } else { Ok(()) }
 }

@@ -22,8 +22,8 @@ pub(super) struct Source {
     pub(super) inputs: Vec<Json>,
     pub(super) outputs: Json,
     pub(super) options: Json,
-    /// The names of the fields with hidden values.
-    pub(super) hidden: Vec<String>,
+    /// The paths of the parts with hidden values.
+    hidden: Vec<String>,
 }
 
 /// An input that describes the deployment: name, value and description.
@@ -44,6 +44,33 @@ impl Source {
             hidden: told["hidden"].as_array().into_iter().flatten().filter_map(text).collect(),
         }
     }
+}
+
+/// The paths of the hidden parts of a derived configuration: those of its source, the inputs that the template hides,
+/// and the content if it is made of hidden inputs.
+pub(super) fn hidden(op: &Op, source: &Source, derived: &Json) -> Vec<String> {
+    let given = op.prop("input_values");
+    let is_hidden = |name: &str| match given {
+        Value::Secret(_) => op.section("input_values").is_some_and(|it| it.contains_key(name)),
+        given => given.as_map().and_then(|it| it.get(name)).is_some_and(Value::has_secret),
+    };
+    let inputs = derived["inputs"].as_array().into_iter().flatten().enumerate();
+    let given = inputs.filter(|(_, input)| input["name"].as_str().is_some_and(is_hidden));
+    let given = given.map(|(at, _)| format!("inputs/{at}/value"));
+    let defaults = source.hidden.iter().filter_map(|path| path.strip_suffix("/default"));
+    let defaults = defaults.map(|input| format!("{input}/value"));
+    let mut hidden: Vec<String> =
+        source.hidden.iter().cloned().chain(given).chain(defaults).collect();
+    if structure_key(op).is_some() && hidden.iter().any(|path| path.starts_with("inputs")) {
+        hidden.push("config".to_owned());
+    }
+    hidden
+}
+
+/// The key of references to inputs, if the configuration is a structure.
+fn structure_key(op: &Op) -> Option<&str> {
+    // Only deployments of structures have the property.
+    if op.declares("input_key") { op.nonempty_text("input_key") } else { None }
 }
 
 /// The values of inputs in the template.
@@ -130,9 +157,7 @@ fn inputs(op: &Op, source: &Source, action: &str, transport: &str, answer: Vec<T
 
 /// The content of the configuration. In structures, references to inputs are replaced by their values.
 fn content(op: &Op, source: &Source, inputs: &[Json]) -> Result<Json, OpError> {
-    // Only deployments of structures have the property.
-    let key = if op.declares("input_key") { op.nonempty_text("input_key") } else { None };
-    let Some(key) = key else {
+    let Some(key) = structure_key(op) else {
         return Ok(if source.config.is_null() { "".into() } else { source.config.clone() });
     };
     let is_strict = op.nonempty_text("input_values_validate") == Some("STRICT");

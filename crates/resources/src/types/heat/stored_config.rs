@@ -55,9 +55,7 @@ pub(super) async fn publish(op: &mut Op) -> Result<(), OpError> {
     let (Some(id), Some(stored)) = (op.id().cloned(), op.data(CONFIG).cloned()) else {
         return Ok(());
     };
-    let members = stored.as_map().into_iter().flatten();
-    let hidden = members.filter(|(_, value)| value.has_secret()).map(|(name, _)| &**name);
-    let hidden: Vec<&str> = hidden.collect();
+    let hidden = wire::hidden_parts(&stored);
     let body = json!({ "software_config": wire::json(&stored), "hidden": hidden });
     op.call("store", put(SERVICE, format!("/software_configs/{id}"), body)).await.map(drop)
 }
@@ -70,7 +68,7 @@ pub(super) async fn remove(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Reads a stored configuration of the project, with the names of its hidden fields.
+/// Reads a stored configuration of the project, with the paths of its hidden parts.
 pub(super) async fn whole(op: &mut Op, id: &str) -> Result<Json, OpError> {
     let call = get(SERVICE, format!("/software_configs/{}", wire::segment(id)));
     Ok(op.read(call).await?.body)
@@ -87,8 +85,9 @@ pub(crate) async fn content(op: &mut Op, id: &str) -> Result<Option<Value>, OpEr
     };
     let config = wire::value(&reply.body["software_config"]["config"]);
     let hidden = reply.body["hidden"].as_array();
-    let is_hidden = hidden.is_some_and(|names| names.iter().any(|name| name == CONFIG));
-    Ok(Some(if is_hidden { Value::Secret(Secret::new(config)) } else { config }))
+    let hidden = hidden.into_iter().flatten().filter_map(|path| path.as_str());
+    let hidden = hidden.filter_map(|path| path.strip_prefix(CONFIG));
+    Ok(Some(wire::hide_parts(config, hidden.map(|rest| rest.trim_start_matches('/')))))
 }
 
 /// The configuration in a resource's data.
