@@ -115,6 +115,7 @@ impl Op {
         call: Call,
         busy: &[u16],
     ) -> Result<Reply, OpError> {
+        call.request.path.checked()?;
         match self.context.journal.step(step) {
             Some(Step::Replied(reply)) => return Ok(reply.clone()),
             Some(Step::Begun) => {
@@ -175,6 +176,7 @@ impl Op {
 
     /// Makes a call that changes nothing.
     pub async fn read(&mut self, call: Call) -> Result<Reply, OpError> {
+        call.request.path.checked()?;
         let mut tries = 0;
         loop {
             let Answer::Reply(answer) = self.demand(Demand::Read(call.clone())).await else {

@@ -60,8 +60,8 @@ pub(super) fn net() -> ResourceType {
 
 const AGENTS: Agents = Agents {
     property: "dhcp_agent_ids",
-    listed: "dhcp-agents",
-    served: "dhcp-networks",
+    listed: "/dhcp-agents",
+    served: "/dhcp-networks",
     field: "network_id",
 };
 
