@@ -115,7 +115,6 @@ impl Op {
         call: Call,
         busy: &[u16],
     ) -> Result<Reply, OpError> {
-        call.request.path.checked()?;
         match self.context.journal.step(step) {
             Some(Step::Replied(reply)) => return Ok(reply.clone()),
             Some(Step::Begun) => {
@@ -125,6 +124,7 @@ impl Op {
             }
             _ => {}
         }
+        call.request.path.checked()?;
         let mut backoff = POLLING;
         let mut tries = 0;
         loop {

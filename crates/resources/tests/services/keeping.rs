@@ -26,7 +26,7 @@ fn a_container_that_is_not_empty_is_emptied_at_once_or_kept() {
                     ok(self.0.iter().map(|name| json!({ "name": name })).collect::<Json>())
                 }
                 (Method::Post, "") => {
-                    assert_eq!(call.request.body, Some("/c/a\n/c/b%2Fc\n/c/d%20e".into()));
+                    assert_eq!(call.request.body, Some("/c/a\n/c/b/c\n/c/d%20e".into()));
                     self.0.clear();
                     ok(json!({ "Number Deleted": 3 }))
                 }

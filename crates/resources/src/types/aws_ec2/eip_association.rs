@@ -13,6 +13,7 @@ use serde_json::{Value as Json, json};
 
 pub(super) fn eip_association() -> ResourceType {
     ResourceType::new("AWS::EC2::EIPAssociation")
+        .plain_data(SIDES)
         .about("The tie between a floating IP address and a server or network interface.")
         .service(Service::Compute)
         .props([

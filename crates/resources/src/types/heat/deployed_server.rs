@@ -41,6 +41,7 @@ pub(super) fn deployed_server() -> ResourceType {
             .since("9.0.0"),
         ])
         .creates(|op| Box::pin(create(op)))
+        .created_on_adopt()
         .updates(|op| Box::pin(collecting::change(op, &[])))
         .deletes(|op| Box::pin(remove(op)))
         .metadata(collecting::metadata)

@@ -36,7 +36,8 @@ const LOOK: Duration = Duration::from_secs(15);
 
 /// Sets the handlers of a deployment.
 pub(super) fn doing(kind: ResourceType) -> ResourceType {
-    kind.creates(|op| Box::pin(deploy(op, "CREATE")))
+    kind.plain_data([ASKED, CONFIGS, "component", DECLARED, OUTPUTS, REASON, STATUS])
+        .creates(|op| Box::pin(deploy(op, "CREATE")))
         .updates(|op| Box::pin(deploy(op, "UPDATE")))
         .deletes(|op| Box::pin(remove(op)))
         .on(OperationKind::Suspend, |op| Box::pin(deploy(op, "SUSPEND")))

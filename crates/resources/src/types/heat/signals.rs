@@ -86,7 +86,8 @@ pub(crate) async fn policy(op: &mut Op) -> Result<(), OpError> {
 
 /// Sets the handlers of a type whose resources have a stack user for signals.
 pub(crate) fn with_user(kind: ResourceType) -> ResourceType {
-    kind.finder(stack_user::marker)
+    kind.created_on_adopt()
+        .finder(stack_user::marker)
         .deletes(|op| Box::pin(remove(op)))
         .on(OperationKind::Suspend, |op| Box::pin(stack_user::enable(op, false)))
         .on(OperationKind::Resume, |op| Box::pin(stack_user::enable(op, true)))

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 pub(super) fn stack() -> ResourceType {
     ResourceType::new("OS::Heat::Stack")
+        .plain_data([NAME, SEEN, "snapshot_id", "snapshot_template", "snapshot_parameters"])
         .about("A stack in another region or another cloud.")
         .service(Service::Orchestration)
         .entity("stacks")

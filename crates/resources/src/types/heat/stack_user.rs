@@ -5,7 +5,7 @@
 //! and the project with the stack. Names are known before the objects are created, so operations find what an
 //! interruption left. Without a domain for stack users, their project is that of the stack.
 
-use crate::declare::Value;
+use crate::declare::{Members, Value};
 use crate::op::{Domain, FailureClass, Op, OpError};
 use crate::property_access::text;
 use kiln_cloud::{Call, CallPath, Credential, Marker, Service, delete, get, patch, post, put};
@@ -84,6 +84,14 @@ fn named(path: &'static str, many: &str, one: &str, name: &str) -> Marker {
 /// Makes a call with the credential of the domain's administrator.
 fn owned(call: Call) -> Call {
     call.with_credential(Credential::stack_domain())
+}
+
+/// The id of the user in the data of another resource, and its project; `None` if it is not a user of this stack.
+pub(crate) fn of_sibling(op: &Op, data: &Members) -> Option<(String, String)> {
+    let (user, project) = (text(data, USER)?, text(data, PROJECT)?);
+    let place = op.stack();
+    let own = if is_with_owner(op) { Some(&place.project) } else { place.users_project.as_ref() };
+    own.is_some_and(|own| **own == *project).then(|| (user.to_owned(), project.to_owned()))
 }
 
 // --- creating ---

@@ -22,6 +22,7 @@ pub(super) fn swift_signal_handle() -> ResourceType {
             attr("endpoint", Str, "Temporary URL to which signals are sent with PUT.").uncached(),
             attr("token", Str, "Always empty, as the URL needs no token.").uncached(),
         ])
+        .created_on_adopt()
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(remove(op)))
         .reference(|view| url(view).unwrap_or(view.name).into())

@@ -13,6 +13,7 @@ use serde_json::{Value as Json, json};
 
 pub(super) fn external_resource() -> ResourceType {
     ResourceType::new("OS::Mistral::ExternalResource")
+        .plain_data([EXECUTION, OUTPUTS])
         .about("An object that workflows create, update and delete.")
         .service(Service::Workflow)
         .entity("executions")

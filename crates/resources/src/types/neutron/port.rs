@@ -21,6 +21,7 @@ use serde_json::{Map as Fields, Value as Json, json};
 
 pub(super) fn port() -> ResourceType {
     ResourceType::new("OS::Neutron::Port")
+        .plain_data(["network", "subnets"])
         .about("A point on a network to which a server or another device is connected.")
         .service(Service::Network)
         .entity("port")

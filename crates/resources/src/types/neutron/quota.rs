@@ -13,6 +13,7 @@ use serde_json::{Map as Fields, Value as Json, json};
 
 pub(super) fn quota() -> ResourceType {
     ResourceType::new("OS::Neutron::Quota")
+        .plain_data([PROJECT_ID])
         .about("The limits on networks, ports, routers and other network objects of a project.")
         .service(Service::Network)
         .extension("quotas")

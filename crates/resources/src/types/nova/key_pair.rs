@@ -14,6 +14,7 @@ use serde_json::{Value as Json, json};
 
 pub(super) fn key_pair() -> ResourceType {
     ResourceType::new("OS::Nova::KeyPair")
+        .plain_data([NUMBER, PUBLIC, USER_ID])
         .about("A key pair for logging in to servers.")
         .service(Service::Compute)
         .entity("keypairs")

@@ -10,6 +10,7 @@ use serde_json::{Map as Fields, Value as Json, json};
 
 pub(super) fn mistral_trigger() -> ResourceType {
     ResourceType::new("OS::Zaqar::MistralTrigger")
+        .plain_data([SUBSCRIBER])
         .about("A subscription that starts a workflow for every message in a queue.")
         .service(Service::Messaging)
         .since("8.0.0")

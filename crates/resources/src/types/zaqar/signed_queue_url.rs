@@ -27,6 +27,7 @@ pub(super) fn signed_queue_url() -> ResourceType {
             attr("query_str", None, "Query string with the signature, to be appended to the service's address."),
             attr("signature", None, "Signature that proves the access to be granted."),
         ])
+        .created_on_adopt()
         .creates(|op| Box::pin(create(op)))
 }
 

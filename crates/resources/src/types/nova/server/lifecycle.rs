@@ -105,7 +105,7 @@ fn failed_to_go(reply: &Reply) -> String {
 // --- snapshots ---
 
 /// The entry of the resource's data with the id of the server's image.
-const COPY: &str = "snapshot_image_id";
+pub(super) const COPY: &str = "snapshot_image_id";
 
 fn images(op: &Op) -> Marker {
     Marker {

@@ -18,6 +18,7 @@ pub(crate) mod user_data;
 
 pub(super) fn server() -> ResourceType {
     ResourceType::new("OS::Nova::Server")
+        .plain_data([networks::INTERNAL, networks::COUNT, networks::NUMBERS, lifecycle::COPY])
         .about("A virtual machine with its disks, network ports and user data.")
         .service(Service::Compute)
         .entity("servers")

@@ -132,11 +132,11 @@ pub(super) async fn lead_floating_ip(
 // --- internal ports ---
 
 /// The entry of the resource's data with the ids of internal ports, as JSON text like in Heat.
-const INTERNAL: &str = "internal_ports";
+pub(super) const INTERNAL: &str = "internal_ports";
 /// The entry of the resource's data with the number of internal ports so far, and the numbers of those in
 /// creation.
-const COUNT: &str = "ports_made";
-const NUMBERS: &str = "port_numbers";
+pub(super) const COUNT: &str = "ports_made";
+pub(super) const NUMBERS: &str = "port_numbers";
 
 /// The ids of the internal ports.
 pub(super) fn internal(op: &Op) -> Vec<String> {
