@@ -166,8 +166,7 @@ impl Tree {
         let resource = self.resources.get(slot.0 as usize)?.as_ref()?;
         // A replaced resource may still be there: the newest is meant.
         let mut newest_first = self.stack(resource.stack).resources.values().rev().copied();
-        let is_called =
-            |slot: Slot| matches!(self.reference(slot), Value::Text(text) if &*text == reference);
+        let is_called = |slot: Slot| matches!(self.reference(slot).exposed(), Value::Text(text) if &*text == reference);
         newest_first.find(|slot| is_called(*slot))
     }
 

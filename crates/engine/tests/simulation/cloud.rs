@@ -256,6 +256,7 @@ fn texts(list: &Json) -> Vec<String> {
 /// `Test::Thing`: a thing in the cloud.
 pub fn thing() -> ResourceType {
     ResourceType::new("Test::Thing")
+        .plain_data(["copy"])
         .about("A thing in the cloud of the simulation.")
         .props([
             prop("value", Str, "For tests.").updatable().default("-"),

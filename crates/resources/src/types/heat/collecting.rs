@@ -3,6 +3,7 @@
 //! The metadata from the template and the configuration of the agent are stored separately and merged at each
 //! read, so a change of one does not overwrite the other.
 
+use super::signals::hidden;
 use super::{addresses, credentials, mailbox, stack_user};
 use crate::behaviour::View;
 use crate::declare::{self, Members, Prop, Str, SupportStatus, Value, map, prop};
@@ -262,9 +263,24 @@ pub(crate) fn whole(written: &Value, data: &Members) -> Value {
         all.insert(DEPLOYMENTS.into(), Value::list([]));
     }
     let mut told = section(&all, SECTION).cloned().unwrap_or_default();
-    told.extend(collect.iter().map(|(name, value)| (name.clone(), value.clone())));
+    told.extend(collect.iter().map(|(name, value)| (name.clone(), with_credentials(value))));
     all.insert(SECTION.into(), Value::Map(Arc::new(told)));
     Value::Map(Arc::new(all))
+}
+
+/// The settings of a collector, with the credentials in them hidden.
+fn with_credentials(settings: &Value) -> Value {
+    let Value::Map(settings) = settings else { return settings.clone() };
+    let is_credential = |name: &str, value: &Value| match name {
+        "password" | "secret_access_key" => true,
+        // The URL of an object is signed, that of an API is not.
+        "metadata_url" => value.as_text().is_some_and(|url| url.contains("temp_url_sig=")),
+        _ => false,
+    };
+    Value::map(settings.iter().map(|(name, value)| {
+        let is_hidden = !value.is_null() && is_credential(name, value);
+        (name.clone(), if is_hidden { hidden(value.clone()) } else { value.clone() })
+    }))
 }
 
 /// The configuration of the agent, as the attribute `os_collect_config`.

@@ -38,6 +38,7 @@ pub(super) fn deployed_server() -> ResourceType {
                 "Settings with which `os-collect-config` on the server fetches its metadata.",
             )
             .uncached()
+            .handed_out()
             .since("9.0.0"),
         ])
         .creates(|op| Box::pin(create(op)))

@@ -12,6 +12,7 @@ use crate::declare::{Members, Prop, ResourceType, SupportStatus, Value, map, pro
 use crate::op::{Backoff, FailureClass, Op, OpError, Watched};
 use crate::property_access::text;
 use crate::{random, wire};
+use kiln_template::Secret;
 use kiln_template::print::{self, Keys};
 use kiln_template::schema::PropertyType;
 use serde_json::Value as Json;
@@ -117,7 +118,12 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
 
 /// The signed URL of a resource; null if it has none.
 pub(crate) fn url(view: &View<'_>) -> Value {
-    view.data.get(URL).cloned().unwrap_or_default()
+    text(view.data, URL).map_or(Value::Null, hidden)
+}
+
+/// A value that only people who may change the stack, and its servers, may see.
+pub(crate) fn hidden(text: impl Into<Value>) -> Value {
+    Value::Secret(Secret::new(text.into()))
 }
 
 /// The URL for signals with a token; null if the resource has none.
