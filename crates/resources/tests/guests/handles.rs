@@ -20,7 +20,7 @@ fn reference(name: &str, drive: &Drive) -> String {
     let (properties, stack) = (Members::new(), Stack::default());
     let view = View { data: &drive.context.data, ..view("x", &properties, &stack) };
     let told = kind(name).behaviour.reference.expect("a reference")(&view);
-    told.as_text().expect("a text").to_string()
+    told.exposed().as_text().expect("a text").to_string()
 }
 
 const HANDLE: &str = "OS::Heat::WaitConditionHandle";
