@@ -23,7 +23,7 @@ async fn create(kiln: &KilnProcess, who: Who, name: &str, template: &str) {
 async fn adopt(kiln: &KilnProcess, name: &str, template: &str, resource: (&str, Json)) {
     let resources = json!({ resource.0: resource.1 });
     let data = json!({
-        "name": name, "action": "CREATE", "status": "COMPLETE", "environment": {}, "resources": resources,
+        "name": name, "action": "CREATE", "status": "COMPLETE", "environment": {}, "template": {}, "resources": resources,
     });
     let body =
         json!({ "stack_name": name, "template": template, "adopt_stack_data": data.to_string() });
