@@ -20,13 +20,20 @@ async fn create(kiln: &KilnProcess, who: Who, name: &str, template: &str) {
 }
 
 /// Adopts a stack of one resource, and waits for it.
-async fn adopt(kiln: &KilnProcess, name: &str, template: &str, resource: (&str, Json)) {
-    let resources = json!({ resource.0: resource.1 });
-    let data = json!({
-        "name": name, "action": "CREATE", "status": "COMPLETE", "environment": {}, "template": {}, "resources": resources,
+async fn adopt(kiln: &KilnProcess, name: &str, (resource, data): (&str, Json)) {
+    let template = json!({
+        "heat_template_version": "2021-04-16",
+        "resources": { resource: { "type": data["type"] } },
     });
-    let body =
-        json!({ "stack_name": name, "template": template, "adopt_stack_data": data.to_string() });
+    let document = json!({
+        "name": name,
+        "action": "CREATE",
+        "status": "COMPLETE",
+        "environment": {},
+        "template": template,
+        "resources": { resource: data },
+    });
+    let body = json!({ "stack_name": name, "adopt_stack_data": document.to_string() });
     expect(kiln.ask(Who::Demo, "POST", "/stacks", Some(body)).await, "adopt").expect("a stack");
     ended(kiln, Who::Demo, name, "ADOPT_COMPLETE").await.expect("adopted");
 }
@@ -61,7 +68,7 @@ async fn adopted_data_do_not_reach_the_users_of_other_stacks() {
         });
         let resource =
             json!({ "type": "AWS::IAM::User", "resource_id": id, "resource_data": data });
-        adopt(&kiln, &name, USER, ("u", resource)).await;
+        adopt(&kiln, &name, ("u", resource)).await;
         let own = physical_id(&kiln, Who::Demo, &name, "u").await;
         assert!(own != id && own != user, "the user is made anew");
         update(&kiln, Who::Demo, &name, &json!({ "template": USER_WITH_KEY }))
@@ -100,7 +107,7 @@ async fn a_physical_id_is_no_path() {
     let network = physical_id(&kiln, Who::Demo, "other", "n").await;
     let id = format!("../networks/{network}");
     let resource = json!({ "type": "OS::Neutron::Net", "resource_id": id, "resource_data": {} });
-    adopt(&kiln, "paths", NET, ("n", resource)).await;
+    adopt(&kiln, "paths", ("n", resource)).await;
     let stack = path(&kiln, Who::Demo, "paths").await;
     expect(kiln.ask(Who::Demo, "DELETE", &stack, None).await, "delete").expect("accepted");
     let (status, reason) = kiln.rest(Who::Demo, "paths").await.expect("the stack is there");
@@ -112,7 +119,7 @@ async fn a_physical_id_is_no_path() {
     // The same object with its own id is adopted and deleted.
     let resource =
         json!({ "type": "OS::Neutron::Net", "resource_id": network, "resource_data": {} });
-    adopt(&kiln, "plain", NET, ("n", resource)).await;
+    adopt(&kiln, "plain", ("n", resource)).await;
     delete(&kiln, Who::Demo, "plain").await.expect("deleted");
     assert_eq!(kiln.cloud(Who::Demo, "GET", &url, None).await.status, 404);
 }
