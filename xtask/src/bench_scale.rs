@@ -32,7 +32,7 @@ impl Transport for RecordingCloud {
         });
         let id = match call.request.method {
             Method::Post => format!("volume-{}", self.made.fetch_add(1, Ordering::Relaxed)),
-            _ => call.request.path.rsplit('/').next().unwrap_or_default().to_owned(),
+            _ => call.request.path.checked()?.rsplit('/').next().unwrap_or_default().to_owned(),
         };
         Ok(Reply::new(200, json!({ "volume": { "id": id, "status": "available" } })))
     }

@@ -58,6 +58,8 @@ struct Key {
     resource: String,
     project: String,
     is_admin: bool,
+    /// Whether the caller sees credentials.
+    may_have_credentials: bool,
     /// The user, if it is one of the stack's own: these see values that are hidden from others.
     guest: Option<String>,
 }
@@ -110,6 +112,7 @@ where
         resource: name.to_owned(),
         project: request.caller.project_id.clone(),
         is_admin: request.is_admin,
+        may_have_credentials: request.may_have_credentials(),
         guest: is_guest.then(|| request.caller.user_id.clone()),
     });
     drop(current);

@@ -89,6 +89,21 @@ impl Request {
         }
     }
 
+    // --- credentials ---
+
+    /// Whether the caller may have the credentials that a stack makes for its servers: signed URLs, passwords, keys. That
+    /// is who may update the stack, and a stack user, which reads its own resource alone.
+    pub fn may_have_credentials(&self) -> bool {
+        self.app.options.is_guest(&self.caller)
+            || self.app.allows("stacks:update", &self.caller, &self.caller.project_id).is_ok()
+    }
+
+    /// The value of an output. The author of a template asks for it to be shown, even if it is hidden elsewhere; to those
+    /// who may only read the stack, hidden values are not shown.
+    pub fn visible_output(&self, value: &Value) -> Value {
+        if self.may_have_credentials() { value.exposed() } else { value.clone() }
+    }
+
     // --- the body ---
 
     /// The object in the body.

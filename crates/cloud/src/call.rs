@@ -1,6 +1,6 @@
 //! A call to a service, its reply, and how to find out whether it happened.
 
-use crate::{Credential, Secret, Service};
+use crate::{CallPath, Credential, Secret, Service};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -53,7 +53,7 @@ pub struct HttpRequest {
     /// The method.
     pub method: Method,
     /// The path below the root of the service's version, such as `/servers`.
-    pub path: String,
+    pub path: CallPath,
     /// The query parameters.
     pub query: Vec<(String, String)>,
     /// Headers beside the usual ones. With a content type other than JSON, a body that is a text is sent as it is.
@@ -157,8 +157,8 @@ pub struct Marker {
     pub value: Value,
     /// The member around the object in the reply of the lost call.
     pub envelope: Option<String>,
-    /// The path of an object, without the id at its end.
-    pub path: String,
+    /// The path of the objects, without the id at its end.
+    pub path: CallPath,
     /// The JSON pointer to the id in an object.
     pub id: String,
 }
@@ -188,32 +188,32 @@ pub enum CallError {
 }
 
 /// A call that reads an object or a list.
-pub fn get(service: Service, path: impl Into<String>) -> Call {
+pub fn get(service: Service, path: impl Into<CallPath>) -> Call {
     Call::new(service, Method::Get, path, None)
 }
 
 /// A call that creates an object or runs an action.
-pub fn post(service: Service, path: impl Into<String>, body: Value) -> Call {
+pub fn post(service: Service, path: impl Into<CallPath>, body: Value) -> Call {
     Call::new(service, Method::Post, path, Some(body))
 }
 
 /// A call that writes an object.
-pub fn put(service: Service, path: impl Into<String>, body: Value) -> Call {
+pub fn put(service: Service, path: impl Into<CallPath>, body: Value) -> Call {
     Call::new(service, Method::Put, path, Some(body))
 }
 
 /// A call that changes parts of an object.
-pub fn patch(service: Service, path: impl Into<String>, body: Value) -> Call {
+pub fn patch(service: Service, path: impl Into<CallPath>, body: Value) -> Call {
     Call::new(service, Method::Patch, path, Some(body))
 }
 
 /// A call that reads the headers of an object.
-pub fn head(service: Service, path: impl Into<String>) -> Call {
+pub fn head(service: Service, path: impl Into<CallPath>) -> Call {
     Call::new(service, Method::Head, path, None)
 }
 
 /// A call that deletes an object.
-pub fn delete(service: Service, path: impl Into<String>) -> Call {
+pub fn delete(service: Service, path: impl Into<CallPath>) -> Call {
     Call::new(service, Method::Delete, path, None)
 }
 
@@ -226,7 +226,12 @@ pub fn no_such_region(region: &str) -> String {
 }
 
 impl Call {
-    fn new(service: Service, method: Method, path: impl Into<String>, body: Option<Value>) -> Call {
+    fn new(
+        service: Service,
+        method: Method,
+        path: impl Into<CallPath>,
+        body: Option<Value>,
+    ) -> Call {
         let request = HttpRequest {
             service,
             method,
@@ -373,10 +378,8 @@ impl Marker {
 
     /// The call that deletes an object.
     pub fn removal(&self, id: &str) -> Call {
-        // Where ids are URLs, paths have their last segment.
-        let id = if id.contains("://") { id.rsplit('/').next().unwrap_or(id) } else { id };
         let list = &self.list;
-        let removal = delete(list.request.service, format!("{}{id}", self.path));
+        let removal = delete(list.request.service, self.path.clone().id_or_url(id));
         let removal = removal.in_region(list.request.region.clone());
         match list.credential() {
             Some(credential) => removal.with_credential(credential.clone()),
@@ -538,7 +541,7 @@ mod tests {
             field: "/name".into(),
             value: json!("web-net-1"),
             envelope: Some("network".into()),
-            path: "/networks/".into(),
+            path: "/networks".into(),
             id: "/id".into(),
         }
     }

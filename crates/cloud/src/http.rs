@@ -52,7 +52,7 @@ impl Transport for Http {
             return Err(CallError::Impossible(format!("no endpoint of {service} is known")));
         };
         let _permit = self.limits.acquire(service, Lane::Single).await;
-        let request = build(&self.client, endpoint, &call.request);
+        let request = build(&self.client, endpoint, &call.request)?;
         let made_for = call.made_for();
         Exchange { service, is_text: call.request.is_text, made_for }.run(request).await
     }
@@ -63,7 +63,7 @@ pub(crate) fn build(
     client: &reqwest::Client,
     endpoint: &str,
     call: &HttpRequest,
-) -> reqwest::RequestBuilder {
+) -> Result<reqwest::RequestBuilder, CallError> {
     let method = match call.method {
         Method::Get => reqwest::Method::GET,
         Method::Post => reqwest::Method::POST,
@@ -72,18 +72,18 @@ pub(crate) fn build(
         Method::Delete => reqwest::Method::DELETE,
         Method::Head => reqwest::Method::HEAD,
     };
-    let url = format!("{}{}", endpoint.trim_end_matches('/'), call.path);
+    let url = format!("{}{}", endpoint.trim_end_matches('/'), call.path.checked()?);
     let mut request = client.request(method, url).query(&call.query);
     let is_typed = call.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
     for (name, value) in &call.headers {
         request = request.header(name, value);
     }
-    match &call.body {
+    Ok(match &call.body {
         Some(Value::String(text)) if is_typed => request.body(text.clone()),
         Some(body) if is_typed => request.body(body.to_string()),
         Some(body) => request.json(body),
         None => request,
-    }
+    })
 }
 
 /// One request to a service and its reply, logged and counted.

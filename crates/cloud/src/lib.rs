@@ -10,6 +10,7 @@ mod http;
 mod limits;
 pub mod metrics;
 mod openstack;
+mod path;
 mod request_id;
 mod secret;
 mod service;
@@ -24,6 +25,7 @@ pub use credential::{Auth, Credential, PendingDelegation, UserToken};
 pub use http::{Http, client_builder};
 pub use limits::{CallLimits, DEFAULT_MAX_CALLS, Lane, Permit};
 pub use openstack::{Login, OpenStack, Settings, StackDomain};
+pub use path::{CallPath, InvalidId, PathTemplate};
 pub use request_id::{
     REQUEST_ID_HEADER, current_request_id, in_current_request, is_request_id, new_request_id,
     with_request_id,

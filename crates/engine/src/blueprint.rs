@@ -160,6 +160,14 @@ impl ResolvedType {
         }
     }
 
+    /// Whether a resource of it is created when its stack is adopted: a nested stack, and what nobody may hand in.
+    pub(crate) fn is_created_on_adopt(&self) -> bool {
+        match self {
+            ResolvedType::Builtin(resource_type) if resource_type.created_on_adopt => true,
+            resolved => resolved.is_nested(),
+        }
+    }
+
     /// Whether a resource of it holds a nested stack.
     pub(crate) fn is_nested(&self) -> bool {
         match self {

@@ -4,8 +4,7 @@
 
 use crate::store::EventRow;
 use crate::time::Time;
-use kiln_cloud::{Call, Service, post};
-use kiln_resources::wire;
+use kiln_cloud::{Call, CallPath, Service, post};
 use kiln_template::Value;
 use kiln_template::print::{self, Keys};
 use serde_json::{Value as Json, json};
@@ -62,7 +61,7 @@ impl Sink {
     }
 
     fn call(&self, messages: Vec<Json>) -> Call {
-        let path = format!("/queues/{}/messages", wire::segment(&self.queue));
+        let path = CallPath::from("/queues").id(&self.queue).then("/messages");
         post(Service::Messaging, path, json!({ "messages": messages }))
     }
 }

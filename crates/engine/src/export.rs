@@ -10,7 +10,7 @@ use kiln_template::{Sources, read};
 use std::sync::Arc;
 
 impl Tree {
-    /// The root stack and all that is in it. Secrets that resources keep are in it, too.
+    /// The root stack and all that is in it, without the credentials of its resources.
     pub fn export(&self) -> Value {
         self.export_stack(self.root_key())
     }
@@ -73,7 +73,7 @@ impl Tree {
             ("action", resource.state.action.name().into()),
             ("status", resource.state.status.name().into()),
             ("metadata", metadata),
-            ("resource_data", Value::Map(resource.data.clone())),
+            ("resource_data", Value::Map(Arc::new(self.plain_data(slot, &resource.data)))),
         ])
     }
 }

@@ -59,6 +59,11 @@ impl Tree {
         reference.unwrap_or_else(|_| Value::Text(self.resource(slot).name.clone()))
     }
 
+    /// Whether a text is the reference of a resource, which may be hidden: that of a handle is a signed URL.
+    fn is_called(&self, slot: Slot, reference: &str) -> bool {
+        matches!(self.reference(slot).exposed(), Value::Text(text) if &*text == reference)
+    }
+
     /// The reference of a resource.
     pub(crate) fn resolve_reference(&self, slot: Slot) -> Result<Value, Fault> {
         let resource = self.resource(slot);
@@ -199,7 +204,7 @@ impl Tree {
         let resource = self.resources.get(slot.0 as usize)?.as_ref()?;
         // A replaced resource may still be there: the newest is meant.
         let mut newest_first = self.stack(resource.stack).resources.values().rev().copied();
-        let is_called = |slot: Slot| matches!(self.reference(slot).exposed(), Value::Text(text) if &*text == reference);
+        let is_called = |slot: Slot| self.is_called(slot, reference);
         newest_first.find(|slot| is_called(*slot))
     }
 
@@ -467,7 +472,7 @@ impl Siblings for StackScope<'_> {
         if let Some(missing) = &self.tree.missing {
             missing.record_all();
         }
-        let is_meant = |slot: &&Slot| matches!(self.tree.reference(**slot).exposed(), Value::Text(text) if &*text == reference);
+        let is_meant = |slot: &&Slot| self.tree.is_called(**slot, reference);
         let slot = stack.resources.values().find(is_meant)?;
         Some(self.tree.resource(*slot).name.clone())
     }

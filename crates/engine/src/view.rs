@@ -553,8 +553,13 @@ impl<'v> StackView<'v> {
     }
 
     /// The attributes of a resource: what its service shows, or else all that its type has; and those
-    /// that are asked for besides.
-    pub fn attributes(&self, resource: &ResourceView, wanted: &[Arc<str>]) -> Value {
+    /// that are asked for besides. Credentials for servers are exposed to those who may have them.
+    pub fn attributes(
+        &self,
+        resource: &ResourceView,
+        wanted: &[Arc<str>],
+        has_credentials: bool,
+    ) -> Value {
         self.need_body();
         let mut members = Members::new();
         let names = self.attribute_names(resource);
@@ -563,7 +568,7 @@ impl<'v> StackView<'v> {
         let attribute = |name: &str| {
             let slot = resource.slot?;
             let value = self.tree.attribute(slot, name, &[]).ok()?;
-            Some(if is_handed_out(name) { value.exposed() } else { value })
+            Some(if has_credentials && is_handed_out(name) { value.exposed() } else { value })
         };
         let attribute = |name: &str| attribute(name).unwrap_or_default();
         match attribute("show") {

@@ -66,6 +66,12 @@ pub struct ResourceType {
     pub nested: bool,
     /// Whether a resource does nothing: it accepts any property, and every attribute is null.
     pub placeholder: bool,
+    /// Whether a resource is created when its stack is adopted, because its object or its data are credentials. Those
+    /// of an adopted document are never used.
+    pub created_on_adopt: bool,
+    /// The entries of a resource's data that are no credentials and give no access to anything: a stack's export
+    /// contains them, and an adoption uses them. All others stay inside.
+    pub plain_data: Vec<Name>,
     /// The template of the shipped environment that implements the type.
     pub template: Option<Name>,
     /// The type that a template may change to without replacing the object.
@@ -134,6 +140,8 @@ impl ResourceType {
             abilities: Abilities::default(),
             nested: false,
             placeholder: false,
+            created_on_adopt: false,
+            plain_data: Vec::new(),
             template: None,
             successor: None,
             replace_on_failed_check: true,
@@ -225,10 +233,24 @@ impl ResourceType {
     /// Types of retired services are placeholders, so that old stacks can still be deleted.
     pub fn placeholder(mut self) -> ResourceType {
         self.placeholder = true;
+        self.plain_data.push("is_placeholder".into());
         self.schema.any_property = true;
         self.schema.dynamic_attributes = true;
         self.creates(|op| Box::pin(handlers::create_placeholder(op)))
             .attributes(|_, _, _| Ok(Some(Value::Null)))
+    }
+
+    /// Creates a resource when its stack is adopted, because its object or its data are credentials.
+    pub fn created_on_adopt(mut self) -> ResourceType {
+        self.created_on_adopt = true;
+        self
+    }
+
+    /// Names entries of a resource's data that are no credentials and give no access to anything: a stack's export
+    /// contains them, and an adoption uses them.
+    pub fn plain_data(mut self, names: impl IntoIterator<Item = &'static str>) -> ResourceType {
+        self.plain_data.extend(names.into_iter().map(Name::Borrowed));
+        self
     }
 
     /// Makes a resource a nested stack, with all actions of a stack.

@@ -6,7 +6,7 @@ pub mod kinds;
 
 use crate::constraints::CustomConstraint;
 use crate::op::{FailureClass, Op, OpError};
-use kiln_cloud::{Call, Reply, Service, get};
+use kiln_cloud::{Call, CallPath, Reply, Service, get};
 use kinds::COLLECTIONS;
 use serde_json::Value as Json;
 use std::sync::Arc;
@@ -72,10 +72,10 @@ impl Collection {
         if self.is_filtered { list.query(self.name, name) } else { list }
     }
 
-    /// The call that reads the object with an id.
-    pub fn by_id(&self, id: &str) -> Call {
-        let path = self.path.trim_end_matches("/detail");
-        get(self.service, format!("{path}/{id}")).may_be_old()
+    /// The call that reads the object with an id; `None` if a text cannot be an id.
+    pub fn by_id(&self, id: &str) -> Option<Call> {
+        let path = CallPath::from(self.path.trim_end_matches("/detail")).id_or_url(id);
+        path.checked().is_ok().then(|| get(self.service, path).may_be_old())
     }
 
     /// The ids of the objects with a name in a list.
@@ -145,10 +145,12 @@ pub(crate) async fn find_id_by_name(
             ));
         }
     }
-    match op.read(objects.by_id(name)).await {
-        Ok(reply) => return Ok(objects.id_in(&reply).unwrap_or(name).into()),
-        Err(stop) if stop.is_not_found() => {}
-        Err(stop) => return Err(stop),
+    if let Some(call) = objects.by_id(name) {
+        match op.read(call).await {
+            Ok(reply) => return Ok(objects.id_in(&reply).unwrap_or(name).into()),
+            Err(stop) if stop.is_not_found() => {}
+            Err(stop) => return Err(stop),
+        }
     }
     // The object may have been created after the reused list was read.
     let reply = op.read(list.now()).await?;

@@ -84,7 +84,7 @@ fn the_rest_interface_of_a_type_names_declared_properties() {
         let renamed = spec.field_names.iter().map(|(property, _)| &**property);
         let found = spec.finds.iter().map(|(property, _)| &**property);
         let listed = spec.unsent.iter().chain(&spec.uncompared).map(|property| &**property);
-        let in_path = spec.path.split('{').skip(1).filter_map(|it| it.split('}').next());
+        let in_path = spec.path.names();
         for name in renamed.chain(found).chain(listed).chain(in_path) {
             if !is_declared(properties, name) {
                 unknown.insert(format!("{}: {name}", kind.name()));

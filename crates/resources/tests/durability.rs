@@ -1,7 +1,7 @@
 //! What holds of every operation: it may be interrupted at any demand and started anew.
 
 use crate::driving::{Configs, Drive, Nothing, START, Seam, World};
-use kiln_cloud::{Call, CallError, Marker, Method, Reply, Service, delete, get, post};
+use kiln_cloud::{Call, CallError, CallPath, Marker, Method, Reply, Service, delete, get, post};
 use kiln_resources::behaviour::{Handler, OperationKind, SignalStorage};
 use kiln_resources::declare::*;
 use kiln_resources::op::{Answer, Demand, FailureClass, Op, OpError, Progress, Sibling};
@@ -143,7 +143,7 @@ fn by_name(op: &Op) -> Option<Marker> {
         field: "/name".into(),
         value: name.into(),
         envelope: Some("thing".into()),
-        path: "/things/".into(),
+        path: "/things".into(),
         id: "/id".into(),
     })
 }
@@ -158,12 +158,12 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
         Some("ERROR") => Progress::Failed("Went to status ERROR due to \"Unknown\"".into()),
         _ => Progress::NotYet,
     };
-    op.until(get(Service::Network, format!("/things/{id}")), is_ready).await.map(drop)
+    op.until(get(Service::Network, CallPath::from("/things").id(&id)), is_ready).await.map(drop)
 }
 
 async fn remove(op: &mut Op) -> Result<(), OpError> {
     let Some(id) = op.id().cloned() else { return Ok(()) };
-    op.remove("delete", delete(Service::Network, format!("/things/{id}"))).await?;
+    op.remove("delete", delete(Service::Network, CallPath::from("/things").id(&id))).await?;
     op.clear_id();
     Ok(())
 }
@@ -202,7 +202,7 @@ impl World for Things {
     fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
         self.tick();
         let ok = |body| Ok(Reply::new(200, body));
-        let id = call.request.path.strip_prefix("/things/");
+        let id = call.request.path.checked().unwrap().strip_prefix("/things/");
         match (call.request.method, id) {
             (Method::Post, _) => {
                 let name =
@@ -422,7 +422,7 @@ fn a_check_that_finds_nothing_tells_what_to_do() {
     let kind = thing().on(OperationKind::Check, |op| {
         Box::pin(async {
             let id = op.id().cloned().unwrap_or_default();
-            op.read(get(Service::Network, format!("/gone/{id}"))).await.map(drop)
+            op.read(get(Service::Network, CallPath::from("/gone").id(&id))).await.map(drop)
         })
     });
     struct Gone;
@@ -442,7 +442,7 @@ fn a_check_that_finds_nothing_tells_what_to_do() {
 fn an_update_of_something_that_is_gone_makes_another() {
     let kind = thing().updates(|op| {
         Box::pin(async {
-            let path = format!("/things/{}", op.id().cloned().unwrap_or_default());
+            let path = CallPath::from("/things").id(op.id().cloned().unwrap_or_default());
             op.call("change", kiln_cloud::put(Service::Network, path, json!({}))).await.map(drop)
         })
     });

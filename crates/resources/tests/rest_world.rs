@@ -96,7 +96,7 @@ impl RestWorld {
 
     fn collection(&self, path: &str) -> Option<Arc<RestSpec>> {
         let fits = |spec: &&Arc<RestSpec>| {
-            let (a, b) = (spec.path.split('/'), path.split('/'));
+            let (a, b) = (spec.path.as_str().split('/'), path.split('/'));
             a.clone().count() == b.clone().count()
                 && a.zip(b).all(|(a, b)| a == b || (a.starts_with('{') && !b.is_empty()))
         };
@@ -105,21 +105,24 @@ impl RestWorld {
 
     fn plainly(&mut self, call: &Call) -> Answer {
         let body = call.request.body.clone().unwrap_or_default();
-        if let Some(spec) = self.collection(&call.request.path) {
+        if let Some(spec) = self.collection(call.request.path.checked().unwrap()) {
             return match call.request.method {
                 Method::Post => {
-                    let made = self.make(&call.request.path, body[&*spec.envelope].clone());
+                    let made = self
+                        .make(call.request.path.checked().unwrap(), body[&*spec.envelope].clone());
                     ok(json!({ &*spec.envelope: made }))
                 }
                 Method::Get => {
-                    let all =
-                        self.all(&call.request.path).iter().filter(|object| passes(call, object));
+                    let all = self
+                        .all(call.request.path.checked().unwrap())
+                        .iter()
+                        .filter(|object| passes(call, object));
                     ok(json!({ &*spec.list_envelope: all.collect::<Vec<_>>() }))
                 }
                 _ => refused(501, &format!("nobody expected {call:?}")),
             };
         }
-        let (above, id) = call.request.path.rsplit_once('/').expect("a path");
+        let (above, id) = call.request.path.checked().unwrap().rsplit_once('/').expect("a path");
         let Some(spec) = self.collection(above) else {
             let tagged = above.rsplit_once('/').filter(|_| id == "tags");
             let Some(object) = tagged.and_then(|(path, id)| self.get(path, id)) else {
@@ -130,7 +133,7 @@ impl RestWorld {
         };
         match call.request.method {
             Method::Get => {
-                let looks = self.looks.entry(call.request.path.clone()).or_default();
+                let looks = self.looks.entry(call.request.path.to_string()).or_default();
                 *looks += 1;
                 let (looks, status) = (*looks, self.status);
                 let Some(object) = self.get(above, id) else { return refused(404, "not there") };
@@ -162,7 +165,7 @@ impl World for RestWorld {
     fn call(&mut self, call: &Call) -> Answer {
         if call.request.method != Method::Get {
             let body = call.request.body.clone().unwrap_or_default();
-            self.told.push((call.request.method, call.request.path.clone(), body));
+            self.told.push((call.request.method, call.request.path.to_string(), body));
         }
         (self.special)(self, call).unwrap_or_else(|| self.plainly(call))
     }

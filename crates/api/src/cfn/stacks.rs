@@ -46,7 +46,7 @@ pub(super) async fn describe(request: Request, params: Params) -> Result<Value, 
     };
     let mut shown = Vec::with_capacity(stacks.len());
     for stack in &stacks {
-        let show = |stack: &StackRow, seen: &StackView<'_>| Ok(described(stack, seen));
+        let show = |stack: &StackRow, seen: &StackView<'_>| Ok(described(&request, stack, seen));
         match request.read_stack(stack, TreePart::Outputs, show).await {
             Ok(stack) => shown.push(stack),
             // The stack was deleted while the others were read.
@@ -57,7 +57,7 @@ pub(super) async fn describe(request: Request, params: Params) -> Result<Value, 
     Ok(wrapped("Stacks", Value::list(shown)))
 }
 
-fn described(stack: &StackRow, seen: &StackView<'_>) -> Value {
+fn described(request: &Request, stack: &StackRow, seen: &StackView<'_>) -> Value {
     let settings = seen.settings();
     let parameters = seen.parameters().into_iter().map(|(name, value)| {
         Value::map([("ParameterKey", Value::Text(name)), ("ParameterValue", value.into())])
@@ -82,14 +82,14 @@ fn described(stack: &StackRow, seen: &StackView<'_>) -> Value {
     };
     shown.extend(members([
         ("StackStatus", stack.state.to_string().into()),
-        ("Outputs", Value::list(outputs.iter().map(output))),
+        ("Outputs", Value::list(outputs.iter().map(|it| output(request, it)))),
     ]));
     Value::Map(Arc::new(shown))
 }
 
-/// An output. The author of a template asks for its value to be shown, even if it is hidden elsewhere.
-fn output(output: &OutputView) -> Value {
-    let value = output.value.as_ref().map(Value::exposed).unwrap_or_default();
+fn output(request: &Request, output: &OutputView) -> Value {
+    let value = output.value.as_ref().map(|value| request.visible_output(value));
+    let value = value.unwrap_or_default();
     Value::map([
         ("Description", output.description.clone()),
         ("OutputKey", Value::Text(output.name.clone())),

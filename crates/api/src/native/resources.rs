@@ -1,7 +1,7 @@
 //! The resources of stacks.
 
 use super::show::{details, resource, wrapped};
-use super::software::config;
+use super::software::applied_config;
 use super::stacks::{gone, split_state};
 use crate::fault::Fault;
 use crate::long_poll::{self, MAX_WAIT_SECS, Metadata, WAIT_HEADER};
@@ -91,7 +91,7 @@ fn listed(
 ) -> Value {
     let mut shown = resource(request, stack, seen, found);
     if with_detail {
-        shown.extend(details(seen, found, &[]));
+        shown.extend(details(request, seen, found, &[]));
     }
     Value::Map(Arc::new(shown))
 }
@@ -141,7 +141,7 @@ pub(crate) async fn show(request: Request) -> Result<Response, Fault> {
         let found = named(stack, seen, name)?;
         check_guest(&request, seen, &found)?;
         let mut shown = resource(&request, stack, seen, &found);
-        shown.extend(details(seen, &found, &wanted));
+        shown.extend(details(&request, seen, &found, &wanted));
         Ok(shown)
     };
     let shown = request.read_live(name, show).await?;
@@ -211,7 +211,8 @@ pub(crate) async fn check_signaller(
 }
 
 /// A part of a resource, and its metadata with the configurations that its server has to apply. A stack user reads its
-/// own resource alone, and sees the hidden values that are meant for it.
+/// own resource alone, and sees the hidden values that are meant for it. Those who may update the stack see the
+/// credentials of the server's agent, with which they configure servers that they have deployed themselves.
 pub(crate) async fn with_metadata<T>(
     request: &Request,
     stack: &StackRow,
@@ -230,11 +231,19 @@ pub(crate) async fn with_metadata<T>(
     if let (Some(server), Value::Map(members)) = (server, &mut metadata) {
         let configs = request.service().project_server_configs(&stack.project, &server).await?;
         if !configs.is_empty() {
-            let configs = configs.iter().map(|stored| config(stored).exposed());
+            let configs = configs.iter().map(|stored| applied_config(request, stored));
             Arc::make_mut(members).insert("deployments".into(), Value::list(configs));
         }
     }
-    Ok((shown, if is_guest { metadata.exposed() } else { metadata }))
+    if is_guest {
+        metadata = metadata.exposed();
+    } else if request.may_have_credentials()
+        && let Value::Map(members) = &mut metadata
+        && let Some(collecting) = members.get("os-collect-config").map(Value::exposed)
+    {
+        Arc::make_mut(members).insert("os-collect-config".into(), collecting);
+    }
+    Ok((shown, metadata))
 }
 
 pub(crate) async fn signal(request: Request) -> Result<Response, Fault> {

@@ -63,7 +63,7 @@ pub(crate) fn detailed(
     let is_gone = stack.state.is(Action::Delete, Status::Complete);
     if with_outputs && !is_gone {
         let outputs = view.outputs();
-        shown.insert("outputs".into(), Value::list(outputs.iter().map(output)));
+        shown.insert("outputs".into(), Value::list(outputs.iter().map(|it| output(request, it))));
     }
     shown.extend(members([
         ("capabilities", Value::list([])),
@@ -87,14 +87,13 @@ pub(crate) fn texts(texts: impl IntoIterator<Item = (Arc<str>, String)>) -> Valu
 }
 
 /// An output with its value.
-pub(crate) fn output(output: &OutputView) -> Value {
+pub(crate) fn output(request: &Request, output: &OutputView) -> Value {
     let mut shown = members([
         ("output_key", Value::Text(output.name.clone())),
         ("description", output.description.clone()),
     ]);
     match &output.value {
-        // The author of a template asks for the value to be shown, even if it is hidden elsewhere.
-        Ok(value) => _ = shown.insert("output_value".into(), value.exposed()),
+        Ok(value) => _ = shown.insert("output_value".into(), request.visible_output(value)),
         Err(message) => {
             shown.insert("output_value".into(), Value::Null);
             shown.insert("output_error".into(), message.as_str().into());
@@ -138,12 +137,14 @@ pub(crate) fn resource(
 
 /// The details of a resource, which are shown on demand.
 pub(crate) fn details(
+    request: &Request,
     view: &StackView<'_>,
     resource: &ResourceView,
     wanted: &[Arc<str>],
 ) -> Members {
     let description = resource.description.clone().map_or_else(|| "".into(), Value::Text);
-    members([("description", description), ("attributes", view.attributes(resource, wanted))])
+    let attributes = view.attributes(resource, wanted, request.may_have_credentials());
+    members([("description", description), ("attributes", attributes)])
 }
 
 /// A stack as one document, in the order in which clients print it.

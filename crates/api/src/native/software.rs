@@ -8,8 +8,8 @@ use crate::request::{Request, moment};
 use crate::response::Response;
 use futures_util::stream::{self, Stream, StreamExt};
 use kiln_engine::{ErrorType, ObjectRow, RequestError, Requester, SoftwareObject};
-use kiln_template::Value;
 use kiln_template::value::Members;
+use kiln_template::{Secret, Value};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -25,6 +25,42 @@ pub(crate) fn config(stored: &SoftwareObject) -> Value {
         ("outputs", part("outputs")),
         ("options", part("options")),
     ])))
+}
+
+/// The inputs by which a server proves who it is when it reports the result of a deployment.
+const CREDENTIALS: [&str; 2] = ["deploy_password", "deploy_signal_id"];
+
+/// A configuration as a caller may see it: those who may only read see no credentials in it.
+fn visible_config(request: &Request, stored: &SoftwareObject) -> Value {
+    let mut shown = config(stored);
+    if request.may_have_credentials() {
+        return shown;
+    }
+    if let Value::Map(members) = &mut shown
+        && let Some(Value::List(inputs)) = Arc::make_mut(members).get_mut("inputs")
+    {
+        *inputs = Arc::new(inputs.iter().map(without_credential).collect());
+    }
+    shown
+}
+
+/// A configuration for the server that applies it, which needs the hidden values.
+pub(crate) fn applied_config(request: &Request, stored: &SoftwareObject) -> Value {
+    let shown = visible_config(request, stored);
+    if request.may_have_credentials() { shown.exposed() } else { shown }
+}
+
+/// An input, with its value hidden if it is a credential.
+fn without_credential(input: &Value) -> Value {
+    let mut input = input.clone();
+    if let Value::Map(members) = &mut input
+        && let Some(name) = members.get("name").and_then(Value::as_text)
+        && CREDENTIALS.contains(&&**name)
+        && let Some(value) = Arc::make_mut(members).get_mut("value")
+    {
+        *value = Value::Secret(Secret::new(std::mem::take(value)));
+    }
+    input
 }
 
 pub(crate) async fn list_configs(request: Request) -> Result<Response, Fault> {
@@ -66,7 +102,7 @@ pub(crate) async fn create_config(request: Request) -> Result<Response, Fault> {
 pub(crate) async fn show_config(request: Request) -> Result<Response, Fault> {
     let stored =
         request.service().config_by_id(&request.requester(), request.part("config_id")).await?;
-    Ok(Response::ok(&wrapped("software_config", config(&stored))))
+    Ok(Response::ok(&wrapped("software_config", visible_config(&request, &stored))))
 }
 
 pub(crate) async fn delete_config(request: Request) -> Result<Response, Fault> {
@@ -169,8 +205,7 @@ pub(crate) async fn metadata(request: Request) -> Result<Response, Fault> {
     }
     let read = || async {
         let configs = request.service().server_configs(&requester, server).await?;
-        // The server that applies the configurations needs the hidden values.
-        let configs = configs.iter().map(|stored| config(stored).exposed());
+        let configs = configs.iter().map(|stored| applied_config(&request, stored));
         Ok((Some(server.into()), Value::list(configs)))
     };
     let metadata = long_poll::wait_for_change(

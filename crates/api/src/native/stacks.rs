@@ -254,7 +254,7 @@ pub(crate) async fn show_output(request: Request) -> Result<Response, Fault> {
     let found = found.ok_or_else(|| {
         Fault::new(ErrorType::NotFound, format!("Specified output key {name} not found."))
     })?;
-    Ok(Response::ok(&wrapped("output", output(&found))))
+    Ok(Response::ok(&wrapped("output", output(&request, &found))))
 }
 
 // --- ending ---

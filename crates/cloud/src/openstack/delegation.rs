@@ -7,7 +7,7 @@
 use super::OpenStack;
 use super::login::not_sent;
 use crate::http::exchange;
-use crate::{Auth, CallError, Credential, PendingDelegation, Reply, UserToken};
+use crate::{Auth, CallError, CallPath, Credential, PendingDelegation, Reply, UserToken};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -52,7 +52,7 @@ impl OpenStack {
             "roles": self.delegated_roles(user),
             "expires_at": expiry(pending),
         } });
-        let request = self.client.post(self.identity_url("/OS-TRUST/trusts"));
+        let request = self.client.post(self.identity_url("/OS-TRUST/trusts")?);
         let request = request.header("X-Auth-Token", user.token.expose()).json(&trust);
         let reply = exchange(request).await?;
         match reply.text("/trust/id") {
@@ -74,8 +74,8 @@ impl OpenStack {
             // An application credential has to be able to delete itself.
             "unrestricted": true,
         } });
-        let path = format!("/users/{}/application_credentials", user.user);
-        let request = self.client.post(self.identity_url(&path));
+        let path = CallPath::from("/users").id(&user.user).then("/application_credentials");
+        let request = self.client.post(self.identity_url(path)?);
         let request = request.header("X-Auth-Token", user.token.expose()).json(&credential);
         let reply = exchange(request).await?;
         match reply.text("/application_credential/id") {
@@ -119,8 +119,8 @@ impl OpenStack {
     async fn find_trust(&self, pending: &PendingDelegation) -> Result<Option<Auth>, CallError> {
         let Ok(identity) = self.trustee() else { return Ok(None) };
         let token = self.log_in_with(json!({ "identity": identity })).await?;
-        let path = format!("/OS-TRUST/trusts?trustee_user_id={}", token.user);
-        let request = self.client.get(self.identity_url(&path));
+        let request = self.client.get(self.identity_url("/OS-TRUST/trusts")?);
+        let request = request.query(&[("trustee_user_id", &*token.user)]);
         let request = request.header("X-Auth-Token", token.secret.expose());
         let reply = exchange(request).await.map_err(not_sent)?;
         let trusts = reply.body["trusts"].as_array().into_iter().flatten();
@@ -146,7 +146,7 @@ impl OpenStack {
                 "secret": pending.secret.expose(),
             },
         } } });
-        let request = self.client.post(self.identity_url("/auth/tokens")).json(&auth);
+        let request = self.client.post(self.identity_url("/auth/tokens")?).json(&auth);
         match exchange(request).await.map_err(not_sent) {
             Ok(reply) => {
                 let id = reply.text("/token/application_credential/id");
@@ -161,14 +161,15 @@ impl OpenStack {
     /// Deletes the trust or application credential of a credential.
     pub(super) async fn delete_delegation(&self, credential: &Credential) -> Result<(), CallError> {
         let path = match &credential.auth {
-            Auth::Trust(id) => format!("/OS-TRUST/trusts/{id}"),
+            Auth::Trust(id) => CallPath::from("/OS-TRUST/trusts").id(id),
             Auth::ApplicationCredential { id, .. } => {
-                format!("/users/{}/application_credentials/{id}", credential.user)
+                let user = CallPath::from("/users").id(&credential.user);
+                user.then("/application_credentials").id(id)
             }
             _ => return Ok(()),
         };
         let token = self.log_in(credential).await?;
-        let request = self.client.delete(self.identity_url(&path));
+        let request = self.client.delete(self.identity_url(path)?);
         exchange(request.header("X-Auth-Token", token.secret.expose())).await.map(drop)
     }
 }

@@ -1,6 +1,6 @@
 //! Keys of calls whose replies are shared.
 
-use crate::{Credential, HttpRequest, Method, Service};
+use crate::{CallPath, Credential, HttpRequest, Method, Service};
 use std::sync::Arc;
 
 /// All that the reply of a call that reads depends on.
@@ -9,7 +9,7 @@ pub(super) struct CallKey {
     credential: Credential,
     service: Service,
     method: Method,
-    path: String,
+    path: CallPath,
     query: Vec<(String, String)>,
     headers: Vec<(String, String)>,
     microversion: Option<Arc<str>>,

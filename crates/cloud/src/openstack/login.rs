@@ -2,7 +2,7 @@
 
 use super::{OpenStack, endpoint};
 use crate::http::exchange;
-use crate::{Auth, CallError, Credential, Secret};
+use crate::{Auth, CallError, CallPath, Credential, Secret};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -53,9 +53,9 @@ impl Token {
 
 impl OpenStack {
     /// The address of a path of the identity service.
-    pub(super) fn identity_url(&self, path: &str) -> String {
+    pub(super) fn identity_url(&self, path: impl Into<CallPath>) -> Result<String, CallError> {
         let root = endpoint::version_root(crate::Service::Identity, &self.settings.auth_url);
-        format!("{root}{path}")
+        Ok(format!("{root}{}", path.into().checked()?))
     }
 
     /// Gets a token for a credential.
@@ -83,7 +83,7 @@ impl OpenStack {
     }
 
     pub(super) async fn log_in_with(&self, auth: Value) -> Result<Token, CallError> {
-        let request = self.client.post(self.identity_url("/auth/tokens"));
+        let request = self.client.post(self.identity_url("/auth/tokens")?);
         let reply = exchange(request.json(&json!({ "auth": auth }))).await.map_err(not_sent)?;
         let secret = reply.header("x-subject-token").unwrap_or_default().into();
         Ok(self.read_token(secret, &reply.body))
@@ -149,7 +149,7 @@ impl OpenStack {
 
     /// Has the identity service validate a token, with that token itself.
     pub(super) async fn validate_token(&self, token: &Secret) -> Result<Token, CallError> {
-        let request = self.client.get(self.identity_url("/auth/tokens"));
+        let request = self.client.get(self.identity_url("/auth/tokens")?);
         let request = request
             .header("X-Auth-Token", token.expose())
             .header("X-Subject-Token", token.expose());

@@ -13,8 +13,8 @@ use crate::bounded::BoundedMap;
 use crate::http::{CALL_TIMEOUT, Exchange, build};
 use crate::limits::{CallLimits, DEFAULT_MAX_CALLS, Lane};
 use crate::{
-    Call, CallError, Credential, HttpRequest, Method, PendingDelegation, Reply, Service, Sharing,
-    Transport, UserToken, delete, get, metrics,
+    Call, CallError, CallPath, Credential, HttpRequest, Method, PendingDelegation, Reply, Service,
+    Sharing, Transport, UserToken, delete, get, metrics,
 };
 use async_trait::async_trait;
 use key::CallKey;
@@ -216,8 +216,8 @@ impl OpenStack {
     async fn send_with(&self, token: &Token, call: &Call, lane: Lane) -> Result<Reply, CallError> {
         let service = call.request.service;
         let root = self.root(token, service)?;
-        let mut request =
-            build(&self.client, &root, &call.request).header("X-Auth-Token", token.secret.expose());
+        let mut request = build(&self.client, &root, &call.request)?
+            .header("X-Auth-Token", token.secret.expose());
         if let Some((name, value)) = self.microversion(token, &root, &call.request).await? {
             request = request.header(name, value);
         }
@@ -311,7 +311,8 @@ impl Transport for OpenStack {
         let ids =
             found.iter().filter(|it| it["name"] == project).filter_map(|it| it["id"].as_str());
         for id in ids {
-            match self.send(&admin, delete(Service::Identity, format!("/projects/{id}"))).await {
+            let path = CallPath::from("/projects").id(id);
+            match self.send(&admin, delete(Service::Identity, path)).await {
                 Err(CallError::Refused(reply)) if reply.status == 404 => {}
                 removed => _ = removed?,
             }

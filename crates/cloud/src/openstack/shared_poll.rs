@@ -9,7 +9,7 @@ use super::OpenStack;
 use super::key::CallKey;
 use crate::bounded::BoundedMap;
 use crate::limits::Lane;
-use crate::{Call, CallError, Credential, Marker, Reply};
+use crate::{Call, CallError, CallPath, Credential, Marker, Reply};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(super) type Polls = Mutex<BoundedMap<CallKey, Arc<SharedPoll>>>;
 #[derive(Default)]
 pub(super) struct SharedPoll {
     /// The objects by path, with the time when they were last read.
-    waited_for: Mutex<HashMap<String, Instant>>,
+    waited_for: Mutex<HashMap<CallPath, Instant>>,
     /// The last reply of the list and its time. It is locked during the call, so that concurrent callers make one.
     list: tokio::sync::Mutex<Option<(Instant, Result<Reply, CallError>)>>,
 }
@@ -83,9 +83,9 @@ impl OpenStack {
 
 impl SharedPoll {
     /// Whether more objects are waited for than are read one by one, with this one.
-    fn is_crowded(&self, path: &str) -> bool {
+    fn is_crowded(&self, path: &CallPath) -> bool {
         let mut waited_for = self.waited_for.lock();
-        waited_for.insert(path.to_owned(), Instant::now());
+        waited_for.insert(path.clone(), Instant::now());
         waited_for.len() > MAX_SINGLE_POLLS
     }
 
@@ -101,9 +101,10 @@ mod tests {
     #[test]
     fn a_few_are_read_one_by_one() {
         let poll = SharedPoll::default();
-        let mut crowded = (0..6).map(|n| poll.is_crowded(&format!("/servers/{n}")));
+        let mut crowded =
+            (0..6).map(|n| poll.is_crowded(&CallPath::from("/servers").id(n.to_string())));
         assert!(crowded.by_ref().take(MAX_SINGLE_POLLS).all(|it| !it));
         assert!(crowded.all(|it| it));
-        assert!(poll.is_crowded("/servers/0"));
+        assert!(poll.is_crowded(&"/servers/0".into()));
     }
 }

@@ -83,7 +83,7 @@ fn as_bad_request(error: RequestError) -> RequestError {
 
 /// Answers a call for the alarming service, where there is none.
 pub(super) async fn alarming_call(local: &Local<'_>) -> Result<Reply, CallError> {
-    let path = local.call.request.path.trim_matches('/');
+    let path = local.path.trim_matches('/');
     let segments: Vec<&str> = path.split('/').collect();
     let answered = match (local.method(), segments.as_slice()) {
         (Method::Post, ["alarms"]) => put(local, SystemIds::default().next()).await,

@@ -68,7 +68,7 @@ impl Loopback {
         let Err(CallError::Impossible(_)) = &sent else { return sent };
         match (self.host(), call.made_for()) {
             (Some(host), Some(user)) => {
-                let local = Local::new(&*host, user, credential, &call);
+                let local = Local::new(&*host, user, credential, &call)?;
                 alarms::alarming_call(&local).await
             }
             _ => sent,
@@ -119,7 +119,7 @@ impl Transport for Loopback {
             let _permit = self.limits.acquire(service, Lane::Single).await;
             return self.alarming(credential, call).await;
         }
-        let target = Target::of(&call);
+        let target = Target::of(call.request.path.checked()?);
         let is_stack = matches!(target, Target::Stack);
         if service != CloudService::Orchestration || (is_stack && self.has_remote_stacks) {
             return self.upstream.send(credential, call).await;
@@ -138,7 +138,7 @@ impl Transport for Loopback {
         let Some(user) = call.made_for().cloned() else {
             return Err(CallError::NotSent("the call is made for no user".into()));
         };
-        let local = Local::new(&*host, &user, credential, &call);
+        let local = Local::new(&*host, &user, credential, &call)?;
         let answered = match &target {
             Target::Config(id) => software::config_call(&local, id).await,
             Target::Deployment(id) => software::deployment_call(&local, id).await,
@@ -157,6 +157,7 @@ struct Local<'a> {
     user: &'a ActingFor,
     credential: &'a Credential,
     call: &'a Call,
+    path: &'a str,
 }
 
 impl<'a> Local<'a> {
@@ -165,8 +166,9 @@ impl<'a> Local<'a> {
         user: &'a ActingFor,
         credential: &'a Credential,
         call: &'a Call,
-    ) -> Local<'a> {
-        Local { host, service: host.service(), user, credential, call }
+    ) -> Result<Local<'a>, CallError> {
+        let path = call.request.path.checked()?;
+        Ok(Local { host, service: host.service(), user, credential, call, path })
     }
 
     fn method(&self) -> Method {
@@ -210,10 +212,9 @@ enum Target {
 }
 
 impl Target {
-    fn of(call: &Call) -> Target {
-        let path = call.request.path.as_str();
+    fn of(path: &str) -> Target {
         if let Some(id) = path.strip_prefix("/watch_rules/") {
-            return Target::AlarmRule(id.to_owned());
+            return Target::AlarmRule(decoded(id));
         }
         let Some((kind, id)) =
             path.split_once("/software_").and_then(|(_, path)| path.split_once('/'))
@@ -221,8 +222,8 @@ impl Target {
             return Target::Stack;
         };
         match (kind, id.split_once('/')) {
-            ("configs", None) => Target::Config(id.to_owned()),
-            ("deployments", None) => Target::Deployment(id.to_owned()),
+            ("configs", None) => Target::Config(decoded(id)),
+            ("deployments", None) => Target::Deployment(decoded(id)),
             ("deployments", Some(("metadata", server))) => Target::ServerConfigs(decoded(server)),
             _ => Target::Stack,
         }

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// Answers a call about stacks.
 pub(super) async fn stack_call(local: &Local<'_>) -> Result<Json, RequestError> {
-    let path = local.call.request.path.trim_matches('/');
+    let path = local.path.trim_matches('/');
     let segments: Vec<String> = path.split('/').map(decoded).collect();
     let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
     match (local.method(), segments.as_slice()) {

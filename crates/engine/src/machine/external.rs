@@ -26,11 +26,13 @@ impl Machine {
         let known = |name: &str| adopted.as_ref().and_then(|it| it.get(name)).cloned();
         if let Some(Value::Text(id)) = known("resource_id") {
             let id = self.tree.physical_id(slot, id);
+            let data = match known("resource_data") {
+                Some(Value::Map(data)) => self.tree.plain_data(slot, &data),
+                _ => Members::new(),
+            };
             let resource = self.tree.change(slot);
             resource.physical_id = Some(id);
-            if let Some(Value::Map(data)) = known("resource_data") {
-                resource.data = data;
-            }
+            resource.data = Arc::new(data);
             if let Some(metadata @ Value::Map(_)) = known("metadata") {
                 self.tree.set_metadata(slot, metadata);
             }
@@ -73,6 +75,15 @@ impl Tree {
             Value::Map(members) => Some(members.clone()),
             _ => None,
         }
+    }
+
+    /// The entries of a resource's data that are no credentials: only these leave a tree, or enter one from outside.
+    pub(crate) fn plain_data(&self, slot: Slot, data: &Members) -> Members {
+        let resource_type = self.config.types.get(&self.resource(slot).type_name);
+        let plain = resource_type.map_or(&[][..], |resource_type| &resource_type.plain_data);
+        let is_plain =
+            |(name, _): &(&Arc<str>, &Value)| plain.iter().any(|plain| **plain == ***name);
+        data.iter().filter(is_plain).map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
     pub(crate) fn is_external(&self, slot: Slot) -> bool {

@@ -185,7 +185,7 @@ impl Machine {
         self.tree.change(slot).type_name = type_name;
         let (kind, action) = match (&goal.definition.external_id, action) {
             (Some(_), _) => (OperationKind::Check, Action::Adopt),
-            (None, Action::Adopt) if goal.resolved_type.is_nested() => {
+            (None, Action::Adopt) if goal.resolved_type.is_created_on_adopt() => {
                 (OperationKind::Create, Action::Adopt)
             }
             (None, Action::Adopt) => (OperationKind::Check, Action::Adopt),

@@ -275,7 +275,14 @@ impl Tree {
     pub(crate) fn has_object_to_remove(&self, slot: Slot) -> bool {
         let resource = self.resource(slot);
         let traversal = self.stack(resource.stack).traversal.as_ref();
-        let is_kept = traversal.is_some_and(|traversal| traversal.objects == Objects::Keep)
+        let resource_type = self.config.types.get(&resource.type_name);
+        let is_created_on_adopt = resource_type.is_some_and(|it| it.created_on_adopt);
+        let keeps_objects = traversal.is_some_and(|traversal| {
+            // What an adoption has created is removed with its rollback.
+            traversal.objects == Objects::Keep
+                && !(traversal.action == Action::Rollback && is_created_on_adopt)
+        });
+        let is_kept = keeps_objects
             || resource.definition.as_ref().is_some_and(|resolved| {
                 resolved.deletion_policy == DeletionPolicy::Retain || resolved.external_id.is_some()
             });

@@ -114,10 +114,12 @@ async fn exists(
             Err(_) => return Verdict::Deferred,
         }
     }
-    match transport.send(by, objects.by_id(name)).await {
-        Ok(_) => return Verdict::Accepted,
-        Err(CallError::Refused(reply)) if matches!(reply.status, 400 | 404) => {}
-        Err(_) => return Verdict::Deferred,
+    if let Some(call) = objects.by_id(name) {
+        match transport.send(by, call).await {
+            Ok(_) => return Verdict::Accepted,
+            Err(CallError::Refused(reply)) if matches!(reply.status, 400 | 404) => {}
+            Err(_) => return Verdict::Deferred,
+        }
     }
     if !is_name {
         return missing();

@@ -2,9 +2,8 @@
 
 use super::{RequestError, Requester, Service};
 use crate::error_type::ErrorType;
-use kiln_cloud::{CallError, Reply, Service as Cloud, get, in_current_request};
+use kiln_cloud::{CallError, CallPath, Reply, Service as Cloud, get, in_current_request};
 use kiln_template::definition::Files;
-use kiln_template::files::url::{PATH, percent_encode};
 use serde_json::Value;
 use std::sync::Arc;
 use tokio::task::JoinSet;
@@ -22,10 +21,6 @@ impl Service {
         container: &str,
         limit: usize,
     ) -> Result<Files, RequestError> {
-        if [".", ".."].contains(&container) || container.contains('/') {
-            let reason = CallError::Impossible("this is not the name of a container".into());
-            return Err(container_unreadable(container, &reason));
-        }
         let mut names = self.names_in(requester, container, limit).await?;
         names.retain(|name| !files.contains_key(name));
         let mut remaining_bytes = limit;
@@ -35,7 +30,7 @@ impl Service {
             while fetching.len() < MAX_CONCURRENT
                 && let Some(name) = waiting.next()
             {
-                let path = format!("/{}/{}", encoded(container), encoded(&name));
+                let path = CallPath::from("").id(container).object(&name);
                 let call = get(Cloud::ObjectStore, path).as_text();
                 let (transport, by) = (self.transport.clone(), requester.user_token.credential());
                 let fetched = async move { (name, transport.send(&by, call).await) };
@@ -65,7 +60,7 @@ impl Service {
         let mut names: Vec<Arc<str>> = Vec::new();
         let mut size = 0usize;
         loop {
-            let path = format!("/{}", encoded(container));
+            let path = CallPath::from("").id(container);
             let mut call = get(Cloud::ObjectStore, path).query("format", "json");
             if let Some(last) = names.last() {
                 call = call.query("marker", &**last);
@@ -97,11 +92,6 @@ fn objects(page: &Reply) -> Vec<(Arc<str>, usize)> {
     objects.filter_map(named).collect()
 }
 
-/// A name in a path; slashes are part of names.
-fn encoded(name: &str) -> String {
-    percent_encode(name, &PATH)
-}
-
 fn size_limit_exceeded(size: usize, limit: usize) -> RequestError {
     let message = format!(
         "Total size of files to download ({size} bytes) exceeds maximum allowed ({limit} bytes)."
@@ -121,14 +111,4 @@ fn container_unreadable(container: &str, error: &CallError) -> RequestError {
         ErrorType::NotFound,
         format!("Could not fetch files from container {container}, reason: {reason}."),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_become_paths() {
-        assert_eq!(encoded("lib/a b?é.yaml"), "lib/a%20b%3F%C3%A9.yaml");
-    }
 }

@@ -5,7 +5,7 @@
 //! never gets ready, `slow` takes a minute, `stuck` cannot be removed while things stick, nor can its
 //! copies, and of `shy` things there are no copies.
 
-use kiln_cloud::{Call, Marker, Method, Reply, Service, delete, get, patch, post};
+use kiln_cloud::{Call, CallPath, Marker, Method, Reply, Service, delete, get, patch, post};
 use kiln_resources::behaviour::{OperationKind, SignalOutcome};
 use kiln_resources::declare::*;
 use kiln_resources::op::{FailureClass, Op, OpError, Progress};
@@ -60,13 +60,20 @@ pub struct Cloud {
 
 impl Cloud {
     pub fn act(&mut self, call: &Call) -> Reply {
-        if let Some(path) = call.request.path.strip_prefix("/stacks") {
+        if let Some(path) = call.request.path.checked().unwrap().strip_prefix("/stacks") {
             return self.act_on_stacks(call, path);
         }
-        if let Some(id) = call.request.path.strip_prefix("/copies") {
+        if let Some(id) = call.request.path.checked().unwrap().strip_prefix("/copies") {
             return self.act_on_copies(call, id.trim_start_matches('/'));
         }
-        let id = call.request.path.strip_prefix("/things/").unwrap_or_default().to_owned();
+        let id = call
+            .request
+            .path
+            .checked()
+            .unwrap()
+            .strip_prefix("/things/")
+            .unwrap_or_default()
+            .to_owned();
         match (call.request.method, id.as_str()) {
             (Method::Post, _) => self.create(call.request.body.as_ref().unwrap()),
             (Method::Get, "") => {
@@ -249,6 +256,7 @@ fn texts(list: &Json) -> Vec<String> {
 /// `Test::Thing`: a thing in the cloud.
 pub fn thing() -> ResourceType {
     ResourceType::new("Test::Thing")
+        .plain_data(["copy"])
         .about("A thing in the cloud of the simulation.")
         .props([
             prop("value", Str, "For tests.").updatable().default("-"),
@@ -361,7 +369,7 @@ fn marker(op: &Op) -> Marker {
         field: "/name".into(),
         value: name.into(),
         envelope: Some("thing".into()),
-        path: "/things/".into(),
+        path: "/things".into(),
         id: "/id".into(),
     }
 }
@@ -385,7 +393,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     let reply = op.call("create", post(Service::Compute, "/things", body)).await?;
     let id = reply.text("/thing/id").unwrap_or_default().to_owned();
     op.set_id(id.as_str());
-    let path = format!("/things/{id}");
+    let path = CallPath::from("/things").id(&id);
     let reply = op.until(get(Service::Compute, path), ready).await?;
     show(op, &reply);
     Ok(())
@@ -407,7 +415,7 @@ fn ready(reply: &Reply) -> Progress {
 
 async fn update(op: &mut Op) -> Result<(), OpError> {
     let body = json!({ "thing": { "value": op.text("value"), "needs": needs(op) } });
-    let path = format!("/things/{}", op.id().map_or("", |id| id));
+    let path = CallPath::from("/things").id(op.id().map_or("", |id| id));
     op.call("change", patch(Service::Compute, path.clone(), body)).await?;
     let reply = op.read(get(Service::Compute, path)).await?;
     show(op, &reply);
@@ -421,7 +429,7 @@ fn marker_of_copy(op: &Op) -> Marker {
         field: "/name".into(),
         value: op.copy_name().into(),
         envelope: Some("copy".into()),
-        path: "/copies/".into(),
+        path: "/copies".into(),
         id: "/id".into(),
     }
 }
@@ -431,7 +439,7 @@ async fn copy(op: &mut Op) -> Result<(), OpError> {
     let call = post(Service::Compute, "/copies", body).marker(marker_of_copy(op));
     let id = op.copy("copy", call, "/copy_id").await?;
     op.set_data("copy", &*id);
-    let look = get(Service::Compute, format!("/copies/{id}"));
+    let look = get(Service::Compute, CallPath::from("/copies").id(&id));
     let is_ready = |reply: &Reply| match reply.text("/copy/status") {
         Some("ready") => Progress::Ready,
         _ => Progress::NotYet,
@@ -445,7 +453,7 @@ async fn forget(op: &mut Op) -> Result<(), OpError> {
 }
 
 async fn rest(op: &mut Op, rests: bool) -> Result<(), OpError> {
-    let path = format!("/things/{}", op.id().map_or("", |id| id));
+    let path = CallPath::from("/things").id(op.id().map_or("", |id| id));
     let body = json!({ "thing": { "rests": rests } });
     op.call("rest", patch(Service::Compute, path, body)).await.map(drop)
 }
@@ -454,7 +462,7 @@ async fn look(op: &mut Op) -> Result<(), OpError> {
     let Some(id) = op.id() else {
         return Err(OpError::failed(FailureClass::NotFound, "it is not there"));
     };
-    let path = format!("/things/{id}");
+    let path = CallPath::from("/things").id(&id);
     let reply = op.read(get(Service::Compute, path)).await?;
     show(op, &reply);
     let shown = reply.text("/thing/value").unwrap_or_default();
@@ -466,7 +474,7 @@ async fn look(op: &mut Op) -> Result<(), OpError> {
 
 async fn remove(op: &mut Op) -> Result<(), OpError> {
     let Some(id) = op.id().cloned() else { return Ok(()) };
-    op.remove("delete", delete(Service::Compute, format!("/things/{id}"))).await?;
+    op.remove("delete", delete(Service::Compute, CallPath::from("/things").id(&id))).await?;
     op.clear_id();
     Ok(())
 }

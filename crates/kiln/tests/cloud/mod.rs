@@ -3,6 +3,7 @@
 mod alarms;
 mod balanced;
 mod corpus;
+mod credentials;
 mod drift;
 mod given;
 mod guests;

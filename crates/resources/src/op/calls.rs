@@ -124,6 +124,7 @@ impl Op {
             }
             _ => {}
         }
+        call.request.path.checked()?;
         let mut backoff = POLLING;
         let mut tries = 0;
         loop {
@@ -175,6 +176,7 @@ impl Op {
 
     /// Makes a call that changes nothing.
     pub async fn read(&mut self, call: Call) -> Result<Reply, OpError> {
+        call.request.path.checked()?;
         let mut tries = 0;
         loop {
             let Answer::Reply(answer) = self.demand(Demand::Read(call.clone())).await else {

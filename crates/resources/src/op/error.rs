@@ -1,7 +1,7 @@
 //! The errors of operations, as users see them: what went wrong in the service's words, and what to do next.
 
 use super::FailureClass;
-use kiln_cloud::{Call, CallError, Reply};
+use kiln_cloud::{Call, CallError, InvalidId, Reply};
 use std::fmt;
 
 /// The reason why an operation stops early.
@@ -105,6 +105,13 @@ impl OpError {
                 format!("{call:?}: {error}. Next: try again when the service can be reached."),
             ),
         }
+    }
+}
+
+/// A call whose path would not be that of one object is not made.
+impl From<InvalidId> for OpError {
+    fn from(error: InvalidId) -> OpError {
+        OpError::failed(FailureClass::ValueError, error.to_string())
     }
 }
 

@@ -17,7 +17,7 @@ type Ids = BTreeMap<(String, Arc<str>), Arc<str>>;
 impl Op {
     /// Puts ids in place of the names of objects, where a property may have either.
     pub(super) async fn look_up_names(&mut self, operation: OperationKind) -> Result<(), OpError> {
-        let needs_path = || self.rest_spec().is_some_and(|spec| spec.path.contains('{'));
+        let needs_path = || self.rest_spec().is_some_and(|spec| spec.path.names().next().is_some());
         let must_be_found = match operation {
             OperationKind::Create | OperationKind::Update => true,
             // Objects that are below another are not found without it.

@@ -3,9 +3,9 @@
 use super::property::Sending;
 use super::reader::{Reader, kind, quoted};
 use crate::declare::{ImplicitDependency, Name};
-use crate::rest::{Readiness, RestSpec, UpdateMethod, field};
+use crate::rest::{ListSuffix, Readiness, RestSpec, UpdateMethod, field};
 use crate::wire;
-use kiln_cloud::Service;
+use kiln_cloud::{PathTemplate, Service};
 use kiln_template::document::{Data, Map};
 use kiln_template::schema::{Property, PropertyType};
 use kiln_template::{Span, Value, suggest};
@@ -37,7 +37,7 @@ pub(super) fn rest_spec(
     let envelope = reading.text(map, "envelope").unwrap_or_default();
     // What is wrong elsewhere is told even if it is not known where the objects are.
     let somewhere = service.unwrap_or(Service::Network);
-    let mut spec = RestSpec::new(somewhere, path.clone().unwrap_or_default(), envelope);
+    let mut spec = RestSpec::new(somewhere, path.clone().unwrap_or("/".into()), envelope);
     spec.field_names = around.sending.fields;
     spec.unsent = around.sending.unsent;
     spec.uncompared = around.sending.uncompared;
@@ -73,16 +73,11 @@ fn services() -> Vec<(&'static str, Service)> {
     Service::ALL.into_iter().flat_map(of).collect()
 }
 
-fn path(reading: &mut Reader, map: &Map, around: &TypeContext<'_>) -> Option<Name> {
+fn path(reading: &mut Reader, map: &Map, around: &TypeContext<'_>) -> Option<PathTemplate> {
     let why = "where the objects are, such as `/address-scopes`";
     let path = reading.needed_text(map, "path", around.at, why)?;
     let at = map.get("path").map_or(around.at, |node| node.span);
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/-_.~{}:".contains(c);
-    let is_path = path.starts_with('/')
-        && !path.ends_with('/')
-        && path.chars().all(is_plain)
-        && !path.split('/').skip(1).any(|part| matches!(part, "" | "." | ".."));
-    if !is_path {
+    let Some(template) = PathTemplate::parse(&path) else {
         let message = format!("{} is not a path below the service's version", quoted(&path));
         reading.wrong(
             at,
@@ -90,14 +85,11 @@ fn path(reading: &mut Reader, map: &Map, around: &TypeContext<'_>) -> Option<Nam
             "write one like `/address-scopes` or `/qos/policies/{policy}/rules`",
         );
         return None;
-    }
-    let mut rest = &*path;
-    while let Some((_, behind)) = rest.split_once('{') {
-        let (word, behind) = behind.split_once('}').unwrap_or((behind, ""));
+    };
+    for word in template.names() {
         word_in_path(reading, word, at, around.properties);
-        rest = behind;
     }
-    Some(path)
+    Some(template)
 }
 
 /// A word in a path is a property that is always there and never changes.
@@ -186,10 +178,11 @@ fn retried(reading: &mut Reader, map: &Map) -> Vec<u16> {
     statuses
 }
 
-fn listed(reading: &mut Reader, map: &Map) -> Option<Name> {
+fn listed(reading: &mut Reader, map: &Map) -> Option<ListSuffix> {
     let behind = reading.text(map, "list")?;
-    if behind.starts_with(['/', '?']) {
-        return Some(behind);
+    let suffix = ListSuffix::parse(&behind);
+    if suffix.is_some() {
+        return suffix;
     }
     let at = map.get("list").map_or(Span::start_of(Default::default()), |node| node.span);
     let message = format!("{} does not go behind a path", quoted(&behind));

@@ -32,7 +32,7 @@ pub(crate) fn fields(
 
 /// Whether a property is part of the path, and so not a field.
 fn is_in_path(spec: &RestSpec, property: &str) -> bool {
-    spec.path.contains(&format!("{{{property}}}"))
+    spec.path.names().any(|name| name == property)
 }
 
 /// The field of a property.

@@ -10,14 +10,14 @@ mod spec;
 pub(crate) use drift::can_be_compared;
 pub use drift::observe;
 pub(crate) use fields::field;
-pub use spec::{FieldAdjuster, Readiness, RestSpec, UpdateMethod};
+pub use spec::{FieldAdjuster, ListSuffix, Readiness, RestSpec, UpdateMethod};
 
 use crate::behaviour::OperationKind;
 use crate::declare::{Name, Value};
 use crate::op::{FailureClass, Op, OpError, Progress};
 use crate::wire;
 use fields::fields;
-use kiln_cloud::{Call, Marker, Method, Reply, Service, delete, get, post};
+use kiln_cloud::{Call, CallPath, Marker, Method, Reply, Service, delete, get, post};
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 
@@ -107,9 +107,8 @@ pub fn marker(op: &Op) -> Option<Marker> {
         (String::new(), Json::Object(all))
     };
     if let Some(behind) = &spec.list_suffix {
-        let (further, query) = behind.split_once('?').unwrap_or((behind, ""));
-        list.request.path.push_str(further);
-        for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
+        list.request.path = behind.below(path.clone());
+        for (name, value) in &behind.query {
             list = list.query(name, value);
         }
     }
@@ -123,35 +122,24 @@ pub fn marker(op: &Op) -> Option<Marker> {
         field,
         value,
         envelope: (!spec.envelope.is_empty()).then(|| spec.envelope.to_string()),
-        path: format!("{path}/"),
+        path,
         id: format!("/{}", spec.id),
     })
 }
 
 /// The path of the collection.
-pub fn collection(op: &Op, spec: &RestSpec) -> String {
-    let mut path = String::new();
-    let mut rest = &*spec.path;
-    while let Some((before, word, after)) = rest
-        .split_once('{')
-        .and_then(|(before, it)| it.split_once('}').map(|(w, a)| (before, w, a)))
-    {
-        path.push_str(before);
-        path.push_str(&in_path(op.text(word).unwrap_or_default()));
-        rest = after;
-    }
-    path + rest
+pub fn collection(op: &Op, spec: &RestSpec) -> CallPath {
+    CallPath::from("").filled(&spec.path, |name| op.text(name))
+}
+
+/// The path of the resource's object, if its type has a REST interface; an invalid path otherwise.
+pub fn own_path(op: &Op) -> CallPath {
+    op.rest_spec().map_or(CallPath::from("").id(""), |spec| path(op, &spec))
 }
 
 /// The path of the resource's object.
-pub fn path(op: &Op, spec: &RestSpec) -> String {
-    format!("{}/{}", collection(op, spec), in_path(op.id().map_or("", |id| id)))
-}
-
-/// An id as a segment of a path; of an id that is a URL, the last segment.
-pub fn in_path(id: &str) -> String {
-    let last = if id.contains("://") { id.rsplit('/').next().unwrap_or(id) } else { id };
-    wire::segment(last)
+pub fn path(op: &Op, spec: &RestSpec) -> CallPath {
+    collection(op, spec).id_or_url(op.id().map_or("", |id| id))
 }
 
 fn versioned(spec: &RestSpec, call: Call) -> Call {

@@ -4,7 +4,7 @@ use crate::behaviour::{Behaviour, Handler, OperationKind};
 use crate::constraints::CustomConstraint;
 use crate::declare::{Name, ResourceType};
 use crate::op::Op;
-use kiln_cloud::Service;
+use kiln_cloud::{CallPath, PathTemplate, Service};
 use serde_json::{Map, Value as Json};
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub struct RestSpec {
     /// The service.
     pub service: Service,
     /// The path of the collection; a name in braces stands for the value of that property.
-    pub path: Name,
+    pub path: PathTemplate,
     /// The key around one object; empty if there is none.
     pub envelope: Name,
     /// Whether only replies have the envelope, and requests do not.
@@ -44,9 +44,8 @@ pub struct RestSpec {
     pub unique: Vec<Name>,
     /// Properties that may have an object's name in place of its id though their schema does not say so.
     pub finds: Vec<(Name, Name)>,
-    /// What follows the path to list all objects, such as `/detail` or `?limit=1000`, if the list cannot be
-    /// filtered by the mark.
-    pub list_suffix: Option<Name>,
+    /// What follows the path to list all objects, if the list cannot be filtered by the mark.
+    pub list_suffix: Option<ListSuffix>,
     /// Statuses which mean that the service is busy with the object: the call is repeated.
     pub retried_statuses: Vec<u16>,
     /// Whether a deletion is complete only when the object is not found any more.
@@ -61,6 +60,36 @@ pub struct RestSpec {
     pub adjust_fields: Option<FieldAdjuster>,
     /// Runs after a create or an update, before the object is polled.
     pub after_write: Option<Handler>,
+}
+
+/// What follows the path of a collection to list all objects, such as `/detail` or `?limit=1000`.
+#[derive(Clone, Debug)]
+pub struct ListSuffix {
+    path: Option<PathTemplate>,
+    /// The query parameters.
+    pub query: Vec<(String, String)>,
+}
+
+impl ListSuffix {
+    /// A suffix from a text; `None` if it is neither a path nor a query.
+    pub fn parse(text: &str) -> Option<ListSuffix> {
+        let (path, query) = text.split_once('?').unwrap_or((text, ""));
+        let path = match path {
+            "" => None,
+            path => Some(PathTemplate::parse(path).filter(|path| path.names().next().is_none())?),
+        };
+        let query = query.split('&').filter_map(|pair| pair.split_once('='));
+        let query = query.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        Some(ListSuffix { path, query })
+    }
+
+    /// The path of the list below that of the collection.
+    pub fn below(&self, collection: CallPath) -> CallPath {
+        match &self.path {
+            Some(path) => collection.filled(path, |_| None),
+            None => collection,
+        }
+    }
 }
 
 /// Adjusts the fields of a create or update request.
@@ -102,7 +131,7 @@ pub struct Readiness {
 
 impl RestSpec {
     /// Objects at a path, in an envelope; the list's envelope has an `s` appended.
-    pub fn new(service: Service, path: impl Into<Name>, one: impl Into<Name>) -> RestSpec {
+    pub fn new(service: Service, path: impl Into<PathTemplate>, one: impl Into<Name>) -> RestSpec {
         let one = one.into();
         let many = if one.is_empty() { "".into() } else { format!("{one}s").into() };
         RestSpec {
@@ -215,7 +244,7 @@ impl RestSpec {
     /// Sets what follows the path to list all objects, such as `/detail` or `?limit=1000`, for services whose
     /// lists cannot be filtered by the mark.
     pub fn list_suffix(mut self, behind: &'static str) -> RestSpec {
-        self.list_suffix = Some(behind.into());
+        self.list_suffix = ListSuffix::parse(behind);
         self
     }
 

@@ -8,7 +8,7 @@ use crate::op::{Op, OpError};
 use crate::property_access::open;
 use crate::refusals;
 use crate::wire;
-use kiln_cloud::{Call, delete, get, put};
+use kiln_cloud::{Call, CallPath, delete, get, put};
 use serde_json::{Map, Value as Json, json};
 
 /// The path of the quotas in the compute and the volume service.
@@ -63,8 +63,8 @@ pub(crate) fn setting(op: &Op, service: Service) -> Call {
 }
 
 /// The path of the project's limits.
-pub(crate) fn path(op: &Op) -> String {
-    format!("{PATH}/{}", project(op))
+pub(crate) fn path(op: &Op) -> CallPath {
+    CallPath::from(PATH).id(project(op))
 }
 
 /// Sets the limits with a call. The resource's id is the name that an object would have.

@@ -20,7 +20,7 @@ fn reference(name: &str, drive: &Drive) -> String {
     let (properties, stack) = (Members::new(), Stack::default());
     let view = View { data: &drive.context.data, ..view("x", &properties, &stack) };
     let told = kind(name).behaviour.reference.expect("a reference")(&view);
-    told.as_text().expect("a text").to_string()
+    told.exposed().as_text().expect("a text").to_string()
 }
 
 const HANDLE: &str = "OS::Heat::WaitConditionHandle";
@@ -140,7 +140,13 @@ fn a_key_belongs_to_the_user_it_is_for() {
     owner.run(&kind("AWS::IAM::User"), OperationKind::Create, &mut cloud);
     let sibling = Sibling { data: owner.context.data.clone(), ..Sibling::default() };
     cloud.sibling = Some(sibling.clone());
+    let mut foreign = drive(members(r#"{"UserName": "u"}"#));
+    foreign.context.stack.users_project = Some("other".into());
+    foreign.run(&kind("AWS::IAM::AccessKey"), OperationKind::Create, &mut cloud);
+    assert!(foreign.failure().starts_with("NotFound: u is not a user of this stack"));
+    assert!(!cloud.counts().contains_key("key"), "no key of another stack's user is made");
     let mut key = drive(members(r#"{"UserName": "u"}"#));
+    key.context.stack.users_project = owner.context.stack.users_project.clone();
     key.run(&kind("AWS::IAM::AccessKey"), OperationKind::Create, &mut cloud);
     assert_eq!(key.result(), &Ok(()));
     let made = cloud.one("key");

@@ -1,6 +1,6 @@
 //! OS::Example::Pool: a pool of addresses.
 
-use kiln_cloud::{Call, Marker, Reply, delete, get, post, put};
+use kiln_cloud::{Call, CallPath, Marker, Reply, delete, get, post, put};
 use kiln_resources::declare::*;
 use kiln_resources::op::{Op, OpError, Progress};
 use kiln_resources::wire;
@@ -36,7 +36,7 @@ fn by_name(op: &Op) -> Option<Marker> {
         field: "/description".into(),
         value: mark(op).into(),
         envelope: Some("pool".into()),
-        path: "/pools/".into(),
+        path: "/pools".into(),
         id: "/id".into(),
     })
 }
@@ -89,8 +89,8 @@ fn progress(reply: &Reply) -> Progress {
     }
 }
 
-fn path(op: &Op) -> String {
-    format!("/pools/{}", op.id().map_or("", |id| id))
+fn path(op: &Op) -> CallPath {
+    CallPath::from("/pools").id(op.id().map_or("", |id| id))
 }
 
 /// A user may give two pools one name, so the mark is elsewhere.

@@ -107,7 +107,7 @@ fn by_name(op: &Op) -> Option<Marker> {
         field: "/name".into(),
         value: name.into(),
         envelope: None,
-        path: "/alarms/".into(),
+        path: "/alarms".into(),
         id: "/alarm_id".into(),
     })
 }

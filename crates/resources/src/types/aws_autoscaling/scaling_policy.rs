@@ -21,7 +21,7 @@ pub(super) fn scaling_policy() -> ResourceType {
             prop("MinAdjustmentStep", Int, "Fewest servers to add or remove when the adjustment is a percentage.").updatable().min(0),
             prop("ScalingAdjustment", Int, "Number or percentage to grow by, negative to shrink, or the new size with `ExactCapacity`.").required().updatable(),
         ])
-        .attrs([attr("AlarmUrl", Str, "Signed URL that runs the policy when it is called with POST.").uncached()])
+        .attrs([attr("AlarmUrl", Str, "Signed URL that runs the policy when it is called with POST.").uncached().handed_out()])
         .with(with_user)
         .creates(|op| Box::pin(policy(op)))
         .reference(called_by_url)

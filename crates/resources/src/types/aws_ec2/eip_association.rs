@@ -8,11 +8,12 @@ use crate::op::{FailureClass, Op, OpError};
 use crate::property_access::text;
 use crate::refusals::{is_given, may_be_given, one_of};
 use crate::types::neutron::gateway;
-use kiln_cloud::{get, put};
+use kiln_cloud::{CallPath, get, put};
 use serde_json::{Value as Json, json};
 
 pub(super) fn eip_association() -> ResourceType {
     ResourceType::new("AWS::EC2::EIPAssociation")
+        .plain_data(SIDES)
         .about("The tie between a floating IP address and a server or network interface.")
         .service(Service::Compute)
         .props([
@@ -82,7 +83,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
         lead_outside(op, &port, &address).await?;
     }
     let body = json!({ "floatingip": { "port_id": wanted } });
-    let call = put(Service::Network, format!("/floatingips/{}", id(&address)), body);
+    let call = put(Service::Network, CallPath::from("/floatingips").id(id(&address)), body);
     op.call("associate", call).await.map(drop)
 }
 
@@ -100,7 +101,7 @@ async fn address(op: &mut Op) -> Result<Json, OpError> {
         }
         None => {
             let id = op.text("AllocationId").unwrap_or_default().to_owned();
-            (look(op, format!("/floatingips/{id}"), "floatingip").await?, id)
+            (look(op, CallPath::from("/floatingips").id(&id), "floatingip").await?, id)
         }
     };
     found.ok_or_else(|| {
@@ -114,7 +115,7 @@ async fn address(op: &mut Op) -> Result<Json, OpError> {
 /// Reads the port from the template, or the first port of the server in the template.
 async fn port(op: &mut Op) -> Result<Json, OpError> {
     if let Some(id) = op.text("NetworkInterfaceId").map(str::to_owned) {
-        let port = look(op, format!("/ports/{id}"), "port").await?;
+        let port = look(op, CallPath::from("/ports").id(&id), "port").await?;
         return port.ok_or_else(|| {
             OpError::failed(
                 FailureClass::NotFound,
@@ -148,7 +149,7 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
 /// Disassociates the address, unless another port has it by now.
 async fn release(op: &mut Op) -> Result<(), OpError> {
     let [Some(address), Some(port)] = SIDES.map(|side| kept(op, side)) else { return Ok(()) };
-    let path = format!("/floatingips/{address}");
+    let path = CallPath::from("/floatingips").id(address);
     let shown = look(op, path.clone(), "floatingip").await?;
     if shown.is_some_and(|shown| shown["port_id"] == port) {
         let body = json!({ "floatingip": { "port_id": Json::Null } });

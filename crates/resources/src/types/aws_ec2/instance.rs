@@ -73,7 +73,7 @@ fn marker(op: &Op) -> Option<Marker> {
         field: "/name".into(),
         value: name.into(),
         envelope: Some("server".into()),
-        path: "/servers/".into(),
+        path: "/servers".into(),
         id: "/id".into(),
     })
 }
@@ -206,8 +206,7 @@ async fn attach_volumes(op: &mut Op) -> Result<(), OpError> {
 async fn change(op: &mut Op) -> Result<(), OpError> {
     if op.changes("Tags") {
         let body = json!({ "metadata": tags(&op.context().properties) });
-        op.call("tags", put(Service::Compute, format!("{}/metadata", look::path(op)), body))
-            .await?;
+        op.call("tags", put(Service::Compute, look::path(op).then("/metadata"), body)).await?;
     }
     if op.changes("NetworkInterfaces") || op.changes("SubnetId") {
         let (before, after) =

@@ -4,7 +4,7 @@ use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::{FailureClass, Op, OpError};
 use crate::rest::{Readiness, RestSpec};
-use kiln_cloud::{Call, Marker, Reply, get, put};
+use kiln_cloud::{Call, CallPath, Marker, Reply, get, put};
 use serde_json::{Value as Json, json};
 
 /// Objects of the network service that have the resource's name.
@@ -26,25 +26,26 @@ pub(super) fn built() -> Readiness {
 /// Finds the resource's object by its name.
 pub(super) fn by_name(op: &Op) -> Option<Marker> {
     let spec = op.rest_spec()?;
-    Some(named(op, &spec.path, &spec.envelope))
+    Some(named(op, crate::rest::collection(op, &spec), &spec.envelope))
 }
 
 /// Finds an object with the resource's name.
-pub(super) fn named(op: &Op, path: &str, one: &str) -> Marker {
+pub(super) fn named(op: &Op, path: impl Into<CallPath>, one: &str) -> Marker {
+    let path = path.into();
     let name = op.context().physical_name.to_string();
     Marker {
-        list: get(Service::Network, path).query("name", name.as_str()),
+        list: get(Service::Network, path.clone()).query("name", name.as_str()),
         objects: format!("/{one}s"),
         field: "/name".into(),
         value: name.into(),
         envelope: Some(one.into()),
-        path: format!("{path}/"),
+        path,
         id: "/id".into(),
     }
 }
 
 /// Reads an object; `None` if it does not exist.
-pub(super) async fn look(op: &mut Op, path: String, one: &str) -> Result<Option<Json>, OpError> {
+pub(super) async fn look(op: &mut Op, path: CallPath, one: &str) -> Result<Option<Json>, OpError> {
     match op.read(get(Service::Network, path)).await {
         Ok(reply) => Ok(Some(reply.body[one].clone())),
         Err(stop) if stop.is_not_found() => Ok(None),
@@ -59,7 +60,7 @@ pub(super) fn objects(reply: &Reply, many: &str) -> Vec<Json> {
 
 /// Reads the router of a VPC, which has the name of the VPC's network; `None` if either does not exist.
 pub(super) async fn router_of(op: &mut Op, vpc: &str) -> Result<Option<Json>, OpError> {
-    let Some(network) = look(op, format!("/networks/{vpc}"), "network").await? else {
+    let Some(network) = look(op, CallPath::from("/networks").id(vpc), "network").await? else {
         return Ok(None);
     };
     let name = network["name"].as_str().unwrap_or_default();
@@ -110,8 +111,8 @@ pub(super) async fn port_of(op: &mut Op, server: &str) -> Result<Json, OpError> 
 }
 
 /// The call that adds a subnet to a router or removes it.
-pub(super) fn interface(router: &str, action: &str, subnet: &str) -> Call {
-    let path = format!("/routers/{router}/{action}_router_interface");
+pub(super) fn interface(router: &str, action: &'static str, subnet: &str) -> Call {
+    let path = CallPath::from("/routers").id(router).then(action);
     put(Service::Network, path, json!({ "subnet_id": subnet }))
 }
 

@@ -5,6 +5,7 @@ use super::network::{built, by_name, look, rest_spec};
 use crate::declare::*;
 use crate::op::{Op, OpError};
 use crate::{lookup, rest};
+use kiln_cloud::CallPath;
 use kiln_template::functions::step_into_attribute;
 use serde_json::{Map as Fields, Value as Json, json};
 
@@ -47,7 +48,7 @@ pub(super) fn network_interface() -> ResourceType {
 async fn create(op: &mut Op) -> Result<(), OpError> {
     let Some(spec) = op.rest_spec() else { return Ok(()) };
     let id = op.text("SubnetId").unwrap_or_default().to_owned();
-    let subnet = look(op, format!("/subnets/{id}"), "subnet").await?.unwrap_or_default();
+    let subnet = look(op, CallPath::from("/subnets").id(&id), "subnet").await?.unwrap_or_default();
     let mut fields = rest::new_fields(op, &spec);
     let mut address = json!({ "subnet_id": id });
     if let Some(given) = op.text("PrivateIpAddress") {

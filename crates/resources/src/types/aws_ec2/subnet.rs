@@ -48,7 +48,7 @@ async fn connect(op: &mut Op) -> Result<(), OpError> {
     let vpc = op.text("VpcId").unwrap_or_default().to_owned();
     let subnet = op.id().cloned().unwrap_or_default();
     let router = needed_router_of(op, &vpc).await?;
-    op.add("interface", interface(&router, "add", &subnet)).await.map(drop)
+    op.add("interface", interface(&router, "/add_router_interface", &subnet)).await.map(drop)
 }
 
 async fn remove(op: &mut Op) -> Result<(), OpError> {
@@ -57,7 +57,7 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
         && let Some(router) = router_of(op, &vpc).await?
     {
         let router = super::network::id(&router);
-        op.remove("interface", interface(&router, "remove", &subnet)).await?;
+        op.remove("interface", interface(&router, "/remove_router_interface", &subnet)).await?;
     }
     rest::remove(op).await
 }

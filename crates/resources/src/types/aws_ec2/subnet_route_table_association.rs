@@ -5,6 +5,7 @@ use super::network::{id, interface, look, router_of};
 use crate::declare::*;
 use crate::lookup;
 use crate::op::{Op, OpError};
+use kiln_cloud::CallPath;
 
 pub(super) fn subnet_route_table_association() -> ResourceType {
     ResourceType::new("AWS::EC2::SubnetRouteTableAssociation")
@@ -23,7 +24,7 @@ pub(super) fn subnet_route_table_association() -> ResourceType {
 
 /// The id of the router of the subnet's VPC.
 async fn usual_router(op: &mut Op, subnet: &str) -> Result<Option<String>, OpError> {
-    let Some(subnet) = look(op, format!("/subnets/{subnet}"), "subnet").await? else {
+    let Some(subnet) = look(op, CallPath::from("/subnets").id(subnet), "subnet").await? else {
         return Ok(None);
     };
     let vpc = subnet["network_id"].as_str().unwrap_or_default();
@@ -37,17 +38,17 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     // A delete moves the subnet back to its former router, however far the steps below got.
     op.set_id(format!("{table}:{subnet}"));
     if let Some(router) = usual_router(op, &subnet).await? {
-        op.remove("leave", interface(&router, "remove", &subnet)).await?;
+        op.remove("leave", interface(&router, "/remove_router_interface", &subnet)).await?;
     }
-    op.add("join", interface(&table, "add", &subnet)).await.map(drop)
+    op.add("join", interface(&table, "/add_router_interface", &subnet)).await.map(drop)
 }
 
 async fn remove(op: &mut Op) -> Result<(), OpError> {
     let Some(tie) = op.id().cloned() else { return Ok(()) };
     let (table, subnet) = tie.split_once(':').unwrap_or_default();
-    op.remove("leave", interface(table, "remove", subnet)).await?;
+    op.remove("leave", interface(table, "/remove_router_interface", subnet)).await?;
     if let Some(router) = usual_router(op, subnet).await? {
-        match op.add("join", interface(&router, "add", subnet)).await {
+        match op.add("join", interface(&router, "/add_router_interface", subnet)).await {
             // The subnet is still on its former router.
             Err(stop) if stop.is_already_done() || stop.is_not_found() => {}
             joined => _ = joined?,

@@ -6,7 +6,7 @@ use crate::declare::*;
 use crate::op::{FailureClass, Op, OpError};
 use crate::types::cinder::volume::{calls, copies};
 use crate::wire;
-use kiln_cloud::{Marker, get, post, put};
+use kiln_cloud::{CallPath, Marker, get, post, put};
 use serde_json::json;
 
 pub(super) fn volume() -> ResourceType {
@@ -50,7 +50,7 @@ fn marker(op: &Op) -> Option<Marker> {
         field: "/name".into(),
         value: name.into(),
         envelope: Some("volume".into()),
-        path: "/volumes/".into(),
+        path: "/volumes".into(),
         id: "/id".into(),
     })
 }
@@ -61,7 +61,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     let call = match op.nonempty_text("SnapshotId") {
         Some(backup) => {
             let body = json!({ "restore": { "name": name } });
-            post(Service::Volume, format!("/backups/{backup}/restore"), body)
+            post(Service::Volume, CallPath::from("/backups").id(backup).then("/restore"), body)
         }
         None => {
             let body = json!({ "volume": {
@@ -89,7 +89,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
         let body = json!({ "volume": { "description": name } });
         op.call("words", put(Service::Volume, calls::path(op), body)).await?;
         let body = json!({ "metadata": tags(&op.context().properties) });
-        let path = format!("{}/metadata", calls::path(op));
+        let path = calls::path(op).then("/metadata");
         op.call("tags", put(Service::Volume, path, body)).await?;
     }
     calls::check(op).await

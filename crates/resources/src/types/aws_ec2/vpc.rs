@@ -5,7 +5,7 @@ use super::network::{built, by_name, named, rest_spec};
 use crate::declare::*;
 use crate::op::{Op, OpError};
 use crate::rest;
-use kiln_cloud::{delete, post};
+use kiln_cloud::{CallPath, delete, post};
 use serde_json::json;
 
 pub(super) fn vpc() -> ResourceType {
@@ -50,8 +50,11 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
     let routers = op.read(marker.list.clone()).await?;
     for router in marker.found(&routers) {
         let id = super::network::id(router);
-        op.remove(&format!("router {id}"), delete(Service::Network, format!("/routers/{id}")))
-            .await?;
+        op.remove(
+            &format!("router {id}"),
+            delete(Service::Network, CallPath::from("/routers").id(id)),
+        )
+        .await?;
     }
     rest::remove(op).await
 }

@@ -3,7 +3,6 @@
 use crate::behaviour::View;
 use crate::declare::*;
 use crate::op::{FailureClass, Op, OpError};
-use crate::property_access::text;
 use crate::random;
 use crate::types::heat::stack_user;
 use kiln_template::functions::{Fault, step_into_attribute};
@@ -26,6 +25,7 @@ pub(super) fn access_key() -> ResourceType {
             attr("UserName", Str, "Reference to the user of the stack, as given in the template.")
                 .uncached(),
         ])
+        .created_on_adopt()
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(remove(op)))
         .attributes(attribute)
@@ -43,8 +43,13 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
         }
         return Ok(());
     }
-    let part = |name: &str| text(&user.data, name).unwrap_or_default();
-    let key = stack_user::key_of(op, part("user_id"), part("user_project")).await?;
+    let Some((user, project)) = stack_user::of_sibling(op, &user.data) else {
+        let message = format!(
+            "{name} is not a user of this stack. Next: name one of its AWS::IAM::User resources."
+        );
+        return Err(OpError::failed(FailureClass::NotFound, message));
+    };
+    let key = stack_user::key_of(op, &user, &project).await?;
     if op.id().is_none() {
         op.set_id(key.access);
     }

@@ -4,8 +4,8 @@
 use crate::behaviour::View;
 use crate::declare::*;
 use crate::op::{Op, OpError};
-use crate::rest::{Readiness, RestSpec, UpdateMethod, in_path};
-use kiln_cloud::get;
+use crate::rest::{Readiness, RestSpec, UpdateMethod};
+use kiln_cloud::{CallPath, get};
 use kiln_template::Secret;
 use kiln_template::functions::{Fault, step_into_attribute};
 use serde_json::{Map as Fields, Value as Json, json};
@@ -95,7 +95,8 @@ fn container_attribute(
 
 /// Reads the payload of a secret; the value is hidden.
 pub(super) async fn payload(op: &mut Op, secret: &str) -> Result<Value, OpError> {
-    let call = get(Service::KeyManager, format!("/secrets/{}/payload", in_path(secret)));
+    let call =
+        get(Service::KeyManager, CallPath::from("/secrets").id_or_url(secret).then("/payload"));
     let reply = op.read(call.header("Accept", "*/*")).await?;
     let text = match reply.body {
         Json::String(text) => text,

@@ -6,9 +6,9 @@ use crate::declare::*;
 use crate::op::{FailureClass, Op, OpError, Progress};
 use crate::property_access::text;
 use crate::refusals::{is_given, may_be_given, needs};
-use crate::rest::{self, Readiness, in_path};
+use crate::rest::{self, Readiness};
 use crate::wire;
-use kiln_cloud::{Marker, Reply, delete, get};
+use kiln_cloud::{CallPath, Marker, Reply, delete, get};
 use serde_json::{Map as Fields, Value as Json};
 
 pub(super) fn order() -> ResourceType {
@@ -125,7 +125,7 @@ fn by_name(op: &Op) -> Option<Marker> {
         field: "/meta/name".into(),
         value: name.into(),
         envelope: None,
-        path: "/orders/".into(),
+        path: "/orders".into(),
         id: "/order_ref".into(),
     })
 }
@@ -142,7 +142,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
         let reply = op.call("create", call).await?;
         op.set_id(reply.text("/order_ref").unwrap_or_default());
     }
-    let place = format!("/orders/{}", in_path(op.id().map_or("", |id| id)));
+    let place = CallPath::from("/orders").id_or_url(op.id().map_or("", |id| id));
     let name = op.context().resource.clone();
     let order = op.until(get(Service::KeyManager, place), |reply| progress(reply, &name)).await;
     let mut order = match order {
@@ -178,7 +178,7 @@ fn progress(reply: &Reply, name: &str) -> Progress {
 async fn products(op: &mut Op, order: &Json) -> Result<Members, OpError> {
     let mut products = Members::new();
     let Some(container) = order["container_ref"].as_str() else { return Ok(products) };
-    let call = get(Service::KeyManager, format!("/containers/{}", in_path(container)));
+    let call = get(Service::KeyManager, CallPath::from("/containers").id_or_url(container));
     let container = op.read(call).await?.body;
     for secret in container["secret_refs"].as_array().into_iter().flatten() {
         let (Some(name), Some(place)) = (secret["name"].as_str(), secret["secret_ref"].as_str())
@@ -223,7 +223,7 @@ async fn remove_container(op: &mut Op, place: &str) -> Result<(), OpError> {
 
 /// Reads an object of the key manager; `None` if it does not exist.
 async fn read(op: &mut Op, many: &str, place: &str) -> Result<Option<Json>, OpError> {
-    match op.read(get(Service::KeyManager, format!("/{many}/{}", in_path(place)))).await {
+    match op.read(get(Service::KeyManager, CallPath::from("").id(many).id_or_url(place))).await {
         Ok(reply) => Ok(Some(reply.body)),
         Err(stop) if stop.is_not_found() => Ok(None),
         Err(stop) => Err(stop),
@@ -231,6 +231,6 @@ async fn read(op: &mut Op, many: &str, place: &str) -> Result<Option<Json>, OpEr
 }
 
 async fn remove_product(op: &mut Op, many: &str, place: &str) -> Result<(), OpError> {
-    let path = format!("/{many}/{}", in_path(place));
+    let path = CallPath::from("").id(many).id_or_url(place);
     op.remove(&format!("remove {path}"), delete(Service::KeyManager, path)).await
 }

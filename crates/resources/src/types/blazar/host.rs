@@ -59,7 +59,7 @@ fn by_name(op: &Op) -> Option<Marker> {
         field: "/hypervisor_hostname".into(),
         value: op.text("name")?.into(),
         envelope: Some("host".into()),
-        path: "/os-hosts/".into(),
+        path: "/os-hosts".into(),
         id: "/id".into(),
     })
 }

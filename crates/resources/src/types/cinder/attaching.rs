@@ -3,7 +3,7 @@
 
 use crate::op::{FailureClass, Op, OpError, Progress};
 use crate::rest;
-use kiln_cloud::{Call, Marker, Reply, Service, delete, get, post};
+use kiln_cloud::{Call, CallPath, Marker, Reply, Service, delete, get, post};
 use serde_json::json;
 
 /// The attachment of a volume to a server, with the device name.
@@ -14,16 +14,16 @@ pub(crate) struct Attachment {
     pub(crate) device: Option<String>,
 }
 
-fn attachments(place: &Attachment) -> String {
-    format!("/servers/{}/os-volume_attachments", place.server)
+fn attachments(place: &Attachment) -> CallPath {
+    CallPath::from("/servers").id(&place.server).then("/os-volume_attachments")
 }
 
 fn attachment(place: &Attachment) -> Call {
-    get(Service::Compute, format!("{}/{}", attachments(place), place.volume))
+    get(Service::Compute, attachments(place).id(&place.volume))
 }
 
 fn volume(place: &Attachment) -> Call {
-    get(Service::Volume, format!("/volumes/{}", place.volume))
+    get(Service::Volume, CallPath::from("/volumes").id(&place.volume))
 }
 
 /// Finds an attachment by its volume: a server has a volume once at most.
@@ -35,7 +35,7 @@ pub(crate) fn marker(place: &Attachment) -> Marker {
         field: "/volumeId".into(),
         value: place.volume.as_str().into(),
         envelope: Some("volumeAttachment".into()),
-        path: format!("{path}/"),
+        path,
         id: "/volumeId".into(),
     }
 }
@@ -92,7 +92,7 @@ fn is_attached(reply: &Reply, place: &Attachment) -> bool {
 
 /// Detaches a volume, and waits until both services report it.
 pub(crate) async fn detach(op: &mut Op, step: &str, place: &Attachment) -> Result<(), OpError> {
-    let call = delete(Service::Compute, format!("{}/{}", attachments(place), place.volume));
+    let call = delete(Service::Compute, attachments(place).id(&place.volume));
     match op.call_retrying_conflicts(step, call).await {
         Err(OpError::Failed(it))
             if matches!(it.class, FailureClass::NotFound | FailureClass::BadRequest) => {}

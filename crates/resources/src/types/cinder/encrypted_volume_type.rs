@@ -5,7 +5,7 @@ use crate::declare::*;
 use crate::lookup;
 use crate::op::{FailureClass, Op, OpError};
 use crate::wire;
-use kiln_cloud::{delete, get, post, put};
+use kiln_cloud::{CallPath, delete, get, post, put};
 use serde_json::{Map, Value as Json, json};
 
 pub(super) fn encrypted_volume_type() -> ResourceType {
@@ -50,11 +50,11 @@ pub(super) fn encrypted_volume_type() -> ResourceType {
         .on(OperationKind::Check, |op| Box::pin(show(op)))
 }
 
-fn path(kind: &str) -> String {
-    format!("/types/{kind}/encryption")
+fn path(kind: &str) -> CallPath {
+    CallPath::from("/types").id(kind).then("/encryption")
 }
 
-fn own_path(op: &Op) -> String {
+fn own_path(op: &Op) -> CallPath {
     path(op.id().map_or("", |id| id))
 }
 
@@ -99,9 +99,9 @@ async fn show(op: &mut Op) -> Result<(), OpError> {
 }
 
 /// The path of the encryption; `None` if there is none.
-async fn encryption(op: &mut Op) -> Result<Option<String>, OpError> {
+async fn encryption(op: &mut Op) -> Result<Option<CallPath>, OpError> {
     match op.read(get(Service::Volume, own_path(op))).await {
-        Ok(shown) => Ok(shown.text("/encryption_id").map(|id| format!("{}/{id}", own_path(op)))),
+        Ok(shown) => Ok(shown.text("/encryption_id").map(|id| own_path(op).id(id))),
         Err(stop) if stop.is_not_found() => Ok(None),
         Err(stop) => Err(stop),
     }

@@ -5,7 +5,7 @@ use crate::declare::*;
 use crate::lookup;
 use crate::op::{FailureClass, Op, OpError};
 use crate::property_access::{items, open, text};
-use kiln_cloud::get;
+use kiln_cloud::{CallPath, get};
 use kiln_template::print;
 
 pub(super) fn qos_association() -> ResourceType {
@@ -62,12 +62,12 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
 
 async fn tie(op: &mut Op, specs: &str, kind: &str) -> Result<(), OpError> {
     // The service makes these changes on GET. They can be repeated.
-    let call = get(Service::Volume, format!("/qos-specs/{specs}/associate"));
+    let call = get(Service::Volume, CallPath::from("/qos-specs").id(specs).then("/associate"));
     op.call(&format!("tie {kind}"), call.query("vol_type_id", kind)).await.map(drop)
 }
 
 async fn untie(op: &mut Op, specs: &str, kind: &str) -> Result<(), OpError> {
-    let call = get(Service::Volume, format!("/qos-specs/{specs}/disassociate"));
+    let call = get(Service::Volume, CallPath::from("/qos-specs").id(specs).then("/disassociate"));
     op.remove(&format!("untie {kind}"), call.query("vol_type_id", kind)).await
 }
 
@@ -101,7 +101,10 @@ async fn found(op: &mut Op, kind: CustomConstraint, name: &str) -> Result<Option
 async fn check(op: &mut Op) -> Result<(), OpError> {
     let specs = op.nonempty_text("qos_specs").unwrap_or_default().to_owned();
     if let Some(specs) = found(op, QOS_SPECS, &specs).await? {
-        return op.read(get(Service::Volume, format!("/qos-specs/{specs}"))).await.map(drop);
+        return op
+            .read(get(Service::Volume, CallPath::from("/qos-specs").id(specs)))
+            .await
+            .map(drop);
     }
     Err(OpError::failed(
         FailureClass::EntityNotFound,

@@ -5,7 +5,7 @@ use crate::declare::*;
 use crate::op::{FailureClass, Op, OpError};
 use crate::property_access::{open, section};
 use crate::rest::{self, RestSpec, UpdateMethod};
-use kiln_cloud::{Marker, get, put};
+use kiln_cloud::{CallPath, Marker, get, put};
 use kiln_template::print;
 use serde_json::{Map, Value as Json, json};
 
@@ -60,16 +60,15 @@ fn adjust_fields(op: &Op, _: OperationKind, fields: &mut Map<String, Json>) {
     fields.extend(specs(&op.context().properties));
 }
 
-fn path(op: &Op) -> String {
-    format!("/qos-specs/{}", op.id().map_or("", |id| id))
+fn path(op: &Op) -> CallPath {
+    CallPath::from("/qos-specs").id(op.id().map_or("", |id| id))
 }
 
 async fn update(op: &mut Op) -> Result<(), OpError> {
     let (old, new) = (specs(&op.context().previous_properties), specs(&op.context().properties));
     let gone: Vec<&String> = old.keys().filter(|key| !new.contains_key(*key)).collect();
     if !gone.is_empty() {
-        let call =
-            put(Service::Volume, format!("{}/delete_keys", path(op)), json!({ "keys": gone }));
+        let call = put(Service::Volume, path(op).then("/delete_keys"), json!({ "keys": gone }));
         match op.call("unset", call).await {
             // An interrupted attempt removed the keys.
             Err(stop) if is_refused(&stop) => {}
@@ -90,7 +89,7 @@ fn is_refused(stop: &OpError) -> bool {
 /// use.
 async fn remove(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_some() {
-        let call = get(Service::Volume, format!("{}/disassociate_all", path(op)));
+        let call = get(Service::Volume, path(op).then("/disassociate_all"));
         op.remove("disassociate", call).await?;
     }
     rest::remove(op).await

@@ -6,8 +6,7 @@ use crate::declare::*;
 use crate::op::{Op, OpError};
 use crate::property_access::{items, open, section};
 use crate::rest::{self, RestSpec};
-use crate::wire::segment;
-use kiln_cloud::{Marker, delete, post};
+use kiln_cloud::{CallPath, Marker, delete, post};
 use kiln_template::print;
 use serde_json::{Map, Value as Json, json};
 
@@ -69,8 +68,8 @@ fn adjust_fields(_: &Op, operation: OperationKind, fields: &mut Map<String, Json
     }
 }
 
-fn path(op: &Op) -> String {
-    format!("/types/{}", op.id().map_or("", |id| id))
+fn path(op: &Op) -> CallPath {
+    CallPath::from("/types").id(op.id().map_or("", |id| id))
 }
 
 async fn afterwards(op: &mut Op) -> Result<(), OpError> {
@@ -83,11 +82,11 @@ async fn afterwards(op: &mut Op) -> Result<(), OpError> {
 
 async fn set_specs(op: &mut Op) -> Result<(), OpError> {
     let context = op.context().clone();
-    let (empty, path) = (Members::new(), format!("{}/extra_specs", path(op)));
+    let (empty, path) = (Members::new(), path(op).then("/extra_specs"));
     let old = section(&context.previous_properties, "metadata").unwrap_or(&empty);
     let new = section(&context.properties, "metadata").unwrap_or(&empty);
     for key in old.keys().filter(|key| !new.contains_key(*key)) {
-        let call = delete(Service::Volume, format!("{path}/{}", segment(key)));
+        let call = delete(Service::Volume, path.clone().id(key));
         op.remove(&format!("unset {key}"), call).await?;
     }
     if !new.is_empty() && old != new {
@@ -104,7 +103,7 @@ async fn set_projects(op: &mut Op) -> Result<(), OpError> {
         items(members, "projects").iter().map(|it| print::plain(open(it))).collect()
     };
     let (old, new) = (names(&op.context().previous_properties), names(&op.context().properties));
-    let action = format!("{}/action", path(op));
+    let action = path(op).then("/action");
     for project in old.iter().filter(|project| !new.contains(project)) {
         let project = crate::lookup::find_id(op, PROJECT, project).await?;
         let body = json!({ "removeProjectAccess": { "project": &*project } });

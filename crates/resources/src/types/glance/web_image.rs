@@ -5,8 +5,8 @@ use crate::declare::*;
 use crate::op::{FailureClass, Op, OpError, Progress};
 use crate::property_access::{items, open, section, text};
 use crate::rest::{self, RestSpec};
-use crate::wire::{self, segment};
-use kiln_cloud::{Reply, delete, get, patch, post, put};
+use crate::wire;
+use kiln_cloud::{CallPath, Reply, delete, get, patch, post, put};
 use kiln_template::print;
 use serde_json::{Map, Value as Json, json};
 
@@ -154,8 +154,8 @@ fn extra(members: &Members) -> Map<String, Json> {
     extra.map(|(name, value)| (name.to_string(), print::plain(open(value)).into())).collect()
 }
 
-fn path(op: &Op) -> String {
-    format!("/images/{}", op.id().map_or("", |id| id))
+fn path(op: &Op) -> CallPath {
+    CallPath::from("/images").id(op.id().map_or("", |id| id))
 }
 
 // --- create ---
@@ -186,7 +186,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
 async fn import(op: &mut Op) -> Result<(), OpError> {
     let location = op.nonempty_text("location").unwrap_or_default();
     let body = json!({ "method": { "name": "web-download", "uri": location } });
-    let call = post(Service::Image, format!("{}/import", path(op)), body).may_be_repeated();
+    let call = post(Service::Image, path(op).then("/import"), body).may_be_repeated();
     match op.call("import", call).await {
         Err(stop) if stop.is_conflict() => {
             let now = op.read(get(Service::Image, path(op))).await?;
@@ -217,7 +217,7 @@ fn has_failed(reply: &Reply) -> bool {
 }
 
 async fn activate(op: &mut Op, how: &str) -> Result<(), OpError> {
-    let call = post(Service::Image, format!("{}/actions/{how}", path(op)), Json::Null);
+    let call = post(Service::Image, path(op).then("/actions").id(how), Json::Null);
     op.call(how, call.may_be_repeated()).await.map(drop)
 }
 
@@ -257,7 +257,7 @@ fn words(members: &Members, name: &str) -> Vec<String> {
 async fn set_tags(op: &mut Op) -> Result<(), OpError> {
     let (old, new) =
         (words(&op.context().previous_properties, "tags"), words(&op.context().properties, "tags"));
-    let path = |tag: &str, op: &Op| format!("{}/tags/{}", path(op), segment(tag));
+    let path = |tag: &str, op: &Op| path(op).then("/tags").id(tag);
     for tag in old.iter().filter(|tag| !new.contains(tag)) {
         let call = delete(Service::Image, path(tag, op));
         op.remove(&format!("untag {tag}"), call).await?;
@@ -326,9 +326,9 @@ async fn set_members(op: &mut Op) -> Result<(), OpError> {
         words(&op.context().previous_properties, "members"),
         words(&op.context().properties, "members"),
     );
-    let all = format!("{}/members", path(op));
+    let all = path(op).then("/members");
     for member in old.iter().filter(|member| !new.contains(member)) {
-        let call = delete(Service::Image, format!("{all}/{}", segment(member)));
+        let call = delete(Service::Image, all.clone().id(member));
         op.remove(&format!("refuse {member}"), call).await?;
     }
     for member in new.iter().filter(|member| !old.contains(member)) {

@@ -23,6 +23,7 @@ pub(super) fn cloud_config() -> ResourceType {
             "Complete cloud-init document as text, as it is handed to servers.",
         )])
         .creates(|op| Box::pin(create(op)))
+        .created_on_adopt()
         .deletes(|op| Box::pin(stored_config::remove(op)))
         .attributes(stored_config::attribute)
 }

@@ -3,13 +3,14 @@
 //! The metadata from the template and the configuration of the agent are stored separately and merged at each
 //! read, so a change of one does not overwrite the other.
 
+use super::signals::hidden;
 use super::{addresses, credentials, mailbox, stack_user};
 use crate::behaviour::View;
 use crate::declare::{self, Members, Prop, Str, SupportStatus, Value, map, prop};
 use crate::op::{Op, OpError};
 use crate::property_access::{section, text};
 use crate::{random, wire};
-use kiln_cloud::{Credential, Service, delete, post, put};
+use kiln_cloud::{CallPath, Credential, Service, delete, post, put};
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 
@@ -70,7 +71,7 @@ impl Delivery {
             }
             Delivery::Queue(queue, by) => {
                 let message = json!({ "body": metadata, "ttl": MESSAGE_LASTS });
-                let path = format!("/queues/{}/messages", wire::segment(queue));
+                let path = CallPath::from("/queues").id(queue).then("/messages");
                 let call = post(Service::Messaging, path, json!({ "messages": [message] }));
                 call.may_be_repeated().with_credential((**by).clone())
             }
@@ -81,9 +82,9 @@ impl Delivery {
     async fn remove(&self, op: &mut Op) -> Result<(), OpError> {
         match self {
             Delivery::Object(container, object) => {
-                let path = format!("/{}/{}", wire::segment(container), wire::segment(object));
+                let path = CallPath::from("").id(container).object(object);
                 op.remove("remove metadata object", delete(Service::ObjectStore, path)).await?;
-                let path = format!("/{}", wire::segment(container));
+                let path = CallPath::from("").id(container);
                 let call = delete(Service::ObjectStore, path);
                 match op.remove("remove metadata container", call).await {
                     // The container still has objects of other resources.
@@ -92,7 +93,7 @@ impl Delivery {
                 }
             }
             Delivery::Queue(queue, by) => {
-                let path = format!("/queues/{}", wire::segment(queue));
+                let path = CallPath::from("/queues").id(queue);
                 let call = delete(Service::Messaging, path).with_credential((**by).clone());
                 op.remove("remove metadata queue", call).await
             }
@@ -190,7 +191,7 @@ async fn by_object(op: &mut Op) -> Result<Json, OpError> {
         _ => random::uuid(op).await?.to_string(),
     };
     op.set_data(DELIVERY, map([("container", container.as_str()), ("object", object.as_str())]));
-    let path = format!("/{}", wire::segment(&container));
+    let path = CallPath::from("").id(&container);
     op.call("metadata container", put(Service::ObjectStore, path, Json::Null).empty()).await?;
     Ok(json!({ "metadata_url": addresses::object(op, "GET", &container, &object).await? }))
 }
@@ -200,7 +201,7 @@ async fn by_queue(op: &mut Op) -> Result<Json, OpError> {
     let known = credentials::of(op, &user).await?;
     let queue = op.context().physical_name.to_string();
     op.set_data(DELIVERY, map([("queue", queue.as_str())]));
-    let path = format!("/queues/{}", wire::segment(&queue));
+    let path = CallPath::from("/queues").id(&queue);
     let call = put(Service::Messaging, path, json!({})).with_credential(user.credential());
     op.call("metadata queue", call).await?;
     Ok(json!({
@@ -262,9 +263,24 @@ pub(crate) fn whole(written: &Value, data: &Members) -> Value {
         all.insert(DEPLOYMENTS.into(), Value::list([]));
     }
     let mut told = section(&all, SECTION).cloned().unwrap_or_default();
-    told.extend(collect.iter().map(|(name, value)| (name.clone(), value.clone())));
+    told.extend(collect.iter().map(|(name, value)| (name.clone(), with_credentials(value))));
     all.insert(SECTION.into(), Value::Map(Arc::new(told)));
     Value::Map(Arc::new(all))
+}
+
+/// The settings of a collector, with the credentials in them hidden.
+fn with_credentials(settings: &Value) -> Value {
+    let Value::Map(settings) = settings else { return settings.clone() };
+    let is_credential = |name: &str, value: &Value| match name {
+        "password" | "secret_access_key" => true,
+        // The URL of an object is signed, that of an API is not.
+        "metadata_url" => value.as_text().is_some_and(|url| url.contains("temp_url_sig=")),
+        _ => false,
+    };
+    Value::map(settings.iter().map(|(name, value)| {
+        let is_hidden = !value.is_null() && is_credential(name, value);
+        (name.clone(), if is_hidden { hidden(value.clone()) } else { value.clone() })
+    }))
 }
 
 /// The configuration of the agent, as the attribute `os_collect_config`.

@@ -10,7 +10,7 @@ use crate::op::{Op, OpError};
 use crate::property_access::{items, open};
 use crate::types::aws_cloudwatch::{STATISTICS, any_alarm};
 use crate::{random, wire};
-use kiln_cloud::{delete, get, put};
+use kiln_cloud::{CallPath, delete, get, put};
 use serde_json::{Map as Fields, Value as Json, json};
 
 pub(super) fn cw_lite_alarm() -> ResourceType {
@@ -52,8 +52,8 @@ fn name(physical_name: &str) -> &str {
     physical_name.rsplit_once('-').map_or(physical_name, |(name, _)| name)
 }
 
-fn path(id: &str) -> String {
-    format!("/watch_rules/{id}")
+fn path(id: &str) -> CallPath {
+    CallPath::from("/watch_rules").id(id)
 }
 
 async fn create(op: &mut Op) -> Result<(), OpError> {

@@ -38,9 +38,11 @@ pub(super) fn deployed_server() -> ResourceType {
                 "Settings with which `os-collect-config` on the server fetches its metadata.",
             )
             .uncached()
+            .handed_out()
             .since("9.0.0"),
         ])
         .creates(|op| Box::pin(create(op)))
+        .created_on_adopt()
         .updates(|op| Box::pin(collecting::change(op, &[])))
         .deletes(|op| Box::pin(remove(op)))
         .metadata(collecting::metadata)

@@ -15,7 +15,7 @@ use crate::declare::{ResourceType, Value};
 use crate::op::{FailureClass, Op, OpError, Watched};
 use crate::property_access::{items, open, section, text, word};
 use crate::{random, wire};
-use kiln_cloud::{Service, delete, get, put};
+use kiln_cloud::{CallPath, Service, delete, get, put};
 use kiln_template::functions::{Fault, step_into_attribute};
 use serde_json::{Value as Json, json};
 use std::time::Duration;
@@ -36,7 +36,8 @@ const LOOK: Duration = Duration::from_secs(15);
 
 /// Sets the handlers of a deployment.
 pub(super) fn doing(kind: ResourceType) -> ResourceType {
-    kind.creates(|op| Box::pin(deploy(op, "CREATE")))
+    kind.plain_data([ASKED, CONFIGS, "component", DECLARED, OUTPUTS, REASON, STATUS])
+        .creates(|op| Box::pin(deploy(op, "CREATE")))
         .updates(|op| Box::pin(deploy(op, "UPDATE")))
         .deletes(|op| Box::pin(remove(op)))
         .on(OperationKind::Suspend, |op| Box::pin(deploy(op, "SUSPEND")))
@@ -94,7 +95,11 @@ async fn hand_over(op: &mut Op, source: &Source, action: &str) -> Result<(), OpE
     let derived = derive::config(op, source, action, transport.name(), answer)?;
     let hidden = derive::hidden(op, source, &derived);
     let body = json!({ "software_config": derived, "hidden": hidden });
-    op.call("config", put(Service::Orchestration, format!("/software_configs/{id}"), body)).await?;
+    op.call(
+        "config",
+        put(Service::Orchestration, CallPath::from("/software_configs").id(&id), body),
+    )
+    .await?;
     let waits = transport != SignalTransport::NoSignal;
     // A signal that arrives after the id is set is recorded.
     if op.id().is_none() {
@@ -154,8 +159,8 @@ fn ask(op: &mut Op, id: &str, source: &Source, waits: bool) {
     op.set_data(STATUS, if waits { IN_PROGRESS } else { "COMPLETE" });
 }
 
-fn path(op: &Op) -> String {
-    format!("/software_deployments/{}", op.id().map_or("", |id| id))
+fn path(op: &Op) -> CallPath {
+    CallPath::from("/software_deployments").id(op.id().map_or("", |id| id))
 }
 
 /// Waits for the signal of the server, and records the outcome.
@@ -238,7 +243,7 @@ async fn forget_former(op: &mut Op) -> Result<(), OpError> {
 }
 
 async fn forget(op: &mut Op, id: &str) -> Result<(), OpError> {
-    let call = delete(Service::Orchestration, format!("/software_configs/{id}"));
+    let call = delete(Service::Orchestration, CallPath::from("/software_configs").id(id));
     op.remove(&format!("forget {id}"), call).await
 }
 
@@ -272,7 +277,7 @@ async fn is_server_there(op: &mut Op) -> Result<bool, OpError> {
     let Some(server) = op.nonempty_text("server").filter(|_| is_listed || is_component) else {
         return Ok(false);
     };
-    match op.read(get(Service::Compute, format!("/servers/{}", wire::segment(server)))).await {
+    match op.read(get(Service::Compute, CallPath::from("/servers").id(server))).await {
         Ok(_) => Ok(true),
         Err(stop) if stop.is_not_found() => Ok(false),
         Err(stop) => Err(stop),
@@ -307,7 +312,7 @@ async fn push(op: &mut Op) -> Result<(), OpError> {
     let Some(server) = op.nonempty_text("server").map(str::to_owned) else { return Ok(()) };
     let Some(sibling) = op.sibling(&server).await? else { return Ok(()) };
     let Some(delivery) = collecting::Delivery::of(&sibling.data) else { return Ok(()) };
-    let path = format!("/software_deployments/metadata/{}", wire::segment(&server));
+    let path = CallPath::from("/software_deployments/metadata").id(&server);
     let (mut sent, mut round): (Option<Json>, usize) = (None, 0);
     loop {
         let all = op.read(get(Service::Orchestration, path.clone())).await?.body["metadata"].take();

@@ -28,7 +28,8 @@ pub(super) fn ha_restarter() -> ResourceType {
             Str,
             "Signed URL that replaces the server when it is called with POST.",
         )
-        .uncached()])
+        .uncached()
+        .handed_out()])
         .with(with_user)
         .creates(|op| Box::pin(async move { signed(op, Signed::Signal).await.map(drop) }))
         .reference(called_by_url)

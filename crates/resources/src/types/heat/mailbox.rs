@@ -7,8 +7,7 @@ use super::stack_user::User;
 use crate::declare::{Members, Value, map};
 use crate::op::{Op, OpError};
 use crate::property_access::{section, text};
-use crate::wire;
-use kiln_cloud::{Call, Credential, Service, delete, get, put};
+use kiln_cloud::{Call, CallPath, Credential, Service, delete, get, put};
 use serde_json::{Value as Json, json};
 
 /// The content of an object before the first signal.
@@ -73,17 +72,16 @@ impl Mailbox {
     }
 }
 
-fn container_path(container: &str) -> String {
-    format!("/{}", wire::segment(container))
+fn container_path(container: &str) -> CallPath {
+    CallPath::from("").id(container)
 }
 
-fn object_path(container: &str, object: &str) -> String {
-    let parts: Vec<String> = object.split('/').map(wire::segment).collect();
-    format!("/{}/{}", wire::segment(container), parts.join("/"))
+fn object_path(container: &str, object: &str) -> CallPath {
+    CallPath::from("").id(container).object(object)
 }
 
-fn queue_path(name: &str) -> String {
-    format!("/queues/{}", wire::segment(name))
+fn queue_path(name: &str) -> CallPath {
+    CallPath::from("/queues").id(name)
 }
 
 // --- creating ---
@@ -160,7 +158,7 @@ async fn in_queue(op: &mut Op, name: &str, by: &Credential) -> Result<Vec<Json>,
     let mut letters = Vec::new();
     let mut marker: Option<String> = None;
     loop {
-        let mut call = get(Service::Messaging, format!("{}/messages", queue_path(name)))
+        let mut call = get(Service::Messaging, queue_path(name).then("/messages"))
             .query("echo", "true")
             .query("limit", PAGE.to_string());
         if let Some(marker) = &marker {

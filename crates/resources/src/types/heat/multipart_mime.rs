@@ -25,6 +25,7 @@ pub(super) fn multipart_mime() -> ResourceType {
         ])
         .attrs([attr("config", Str, "Complete MIME message as text, as it is handed to servers.")])
         .creates(|op| Box::pin(create(op)))
+        .created_on_adopt()
         .deletes(|op| Box::pin(stored_config::remove(op)))
         .attributes(stored_config::attribute)
 }

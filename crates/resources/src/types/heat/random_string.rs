@@ -11,6 +11,7 @@ const CLASSES: [&str; 7] =
 
 pub(super) fn random_string() -> ResourceType {
     ResourceType::new("OS::Heat::RandomString")
+        .plain_data([VALUE])
         .about("A random string, for passwords and unique names.")
         .since("2014.1")
         .props([

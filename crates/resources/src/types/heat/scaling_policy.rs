@@ -20,7 +20,7 @@ pub(super) fn scaling_policy() -> ResourceType {
             prop("min_adjustment_step", Int, "Fewest members to add or remove when the adjustment is a percentage.").updatable().min(0),
             prop("scaling_adjustment", Num, "Number or percentage to grow by, negative to shrink, or the new size with `exact_capacity`.").required().updatable(),
         ])
-        .attrs([attr("alarm_url", Str, "Signed URL that runs the policy when it is called with POST, without a token.").uncached(), attr("signal_url", Str, "URL of the orchestration API that runs the policy when called with a token.").since("5.0.0")])
+        .attrs([attr("alarm_url", Str, "Signed URL that runs the policy when it is called with POST, without a token.").uncached().handed_out(), attr("signal_url", Str, "URL of the orchestration API that runs the policy when called with a token.").since("5.0.0")])
         .with(with_user)
         .creates(|op| Box::pin(policy(op)))
         .attributes(|view, name, path| {

@@ -12,6 +12,7 @@ use crate::declare::{Members, Prop, ResourceType, SupportStatus, Value, prop};
 use crate::op::{Backoff, FailureClass, Op, OpError, Watched};
 use crate::property_access::text;
 use crate::{random, wire};
+use kiln_template::Secret;
 use kiln_template::print::{self, Keys};
 use kiln_template::schema::PropertyType;
 use serde_json::Value as Json;
@@ -86,7 +87,8 @@ pub(crate) async fn policy(op: &mut Op) -> Result<(), OpError> {
 
 /// Sets the handlers of a type whose resources have a stack user for signals.
 pub(crate) fn with_user(kind: ResourceType) -> ResourceType {
-    kind.finder(stack_user::marker)
+    kind.created_on_adopt()
+        .finder(stack_user::marker)
         .deletes(|op| Box::pin(remove(op)))
         .on(OperationKind::Suspend, |op| Box::pin(stack_user::enable(op, false)))
         .on(OperationKind::Resume, |op| Box::pin(stack_user::enable(op, true)))
@@ -117,7 +119,12 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
 
 /// The signed URL of a resource; null if it has none.
 pub(crate) fn url(view: &View<'_>) -> Value {
-    view.data.get(URL).cloned().unwrap_or_default()
+    text(view.data, URL).map_or(Value::Null, hidden)
+}
+
+/// A value that only people who may change the stack, and its servers, may see.
+pub(crate) fn hidden(text: impl Into<Value>) -> Value {
+    Value::Secret(Secret::new(text.into()))
 }
 
 /// The URL for signals with a token; null if the resource has none.

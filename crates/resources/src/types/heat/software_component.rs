@@ -35,6 +35,7 @@ pub(super) fn software_component() -> ResourceType {
         ]))])
         .attrs([attr("config", Str, "Always null, as a component has several configurations.")])
         .creates(|op| Box::pin(create(op)))
+        .created_on_adopt()
         .deletes(|op| Box::pin(stored_config::remove(op)))
         .attributes(attribute)
 }

@@ -21,6 +21,7 @@ pub(super) fn software_config() -> ResourceType {
         ])
         .attrs([attr("config", Str, "Text of the configuration as it was stored.")])
         .creates(|op| Box::pin(stored_config::as_written(op)))
+        .created_on_adopt()
         .deletes(|op| Box::pin(stored_config::remove(op)))
         .attributes(stored_config::attribute)
 }

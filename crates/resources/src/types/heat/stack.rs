@@ -8,12 +8,13 @@ use crate::declare::*;
 use crate::op::{FailureClass, Op, OpError, Progress};
 use crate::property_access::given;
 use crate::wire;
-use kiln_cloud::{Call, Marker, Reply, delete, get, post, put};
+use kiln_cloud::{Call, CallPath, Marker, Reply, delete, get, post, put};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
 pub(super) fn stack() -> ResourceType {
     ResourceType::new("OS::Heat::Stack")
+        .plain_data([NAME, SEEN, "snapshot_id", "snapshot_template", "snapshot_parameters"])
         .about("A stack in another region or another cloud.")
         .service(Service::Orchestration)
         .entity("stacks")
@@ -61,7 +62,7 @@ fn marker(op: &Op) -> Option<Marker> {
         list: there(op, get(SERVICE, "/stacks").query("name", name.clone())),
         objects: "/stacks".into(),
         field: "/stack_name".into(),
-        path: format!("/stacks/{name}/"),
+        path: CallPath::from("/stacks").id(&name),
         value: name.into(),
         envelope: Some("stack".into()),
         id: "/id".into(),
@@ -80,9 +81,9 @@ fn there(op: &Op, call: Call) -> Call {
 }
 
 /// The path of the stack. The name is recorded, because an operation on a snapshot has another physical name.
-fn path(op: &Op) -> String {
+fn path(op: &Op) -> CallPath {
     let name = op.data(NAME).and_then(Value::as_text).unwrap_or(&op.context().physical_name);
-    format!("/stacks/{name}/{}", op.id().map_or("", |id| id))
+    CallPath::from("/stacks").id(name).id(op.id().map_or("", |id| id))
 }
 
 fn body(op: &Op) -> Result<Json, OpError> {
@@ -137,7 +138,7 @@ async fn act(op: &mut Op, action: &str) -> Result<(), OpError> {
     }
     // A call with a lost reply may not have reached the stack, so it is repeated.
     for attempt in 0..3 {
-        let call = post(SERVICE, format!("{}/actions", path(op)), json!({ action: null }));
+        let call = post(SERVICE, path(op).then("/actions"), json!({ action: null }));
         let (call, look) = (there(op, call), there(op, get(SERVICE, path(op))));
         op.call(&format!("{action} {attempt}"), call).await?;
         let shown = op.read(look).await?;
@@ -215,14 +216,14 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
 // --- snapshots ---
 
 fn snapshots(op: &Op) -> Marker {
-    let path = format!("{}/snapshots", path(op));
+    let path = path(op).then("/snapshots");
     Marker {
         list: there(op, get(SERVICE, path.clone())),
         objects: "/snapshots".into(),
         field: "/name".into(),
         value: op.copy_name().into(),
         envelope: None,
-        path: format!("{path}/"),
+        path,
         id: "/id".into(),
     }
 }
@@ -230,11 +231,11 @@ fn snapshots(op: &Op) -> Marker {
 async fn copy(op: &mut Op) -> Result<(), OpError> {
     let marker = snapshots(op);
     let body = json!({ "name": op.copy_name() });
-    let call: Call = post(SERVICE, format!("{}/snapshots", path(op)), body);
+    let call: Call = post(SERVICE, path(op).then("/snapshots"), body);
     let call = there(op, call).marker(marker);
     let id = op.copy("snapshot", call, "/id").await?;
     op.set_data("snapshot_id", &*id);
-    let look = there(op, get(SERVICE, format!("{}/snapshots/{id}", path(op))));
+    let look = there(op, get(SERVICE, path(op).then("/snapshots").id(id)));
     let taken = op.until(look, |reply| match reply.text("/snapshot/status") {
         Some("COMPLETE") => Progress::Ready,
         Some("FAILED") => {

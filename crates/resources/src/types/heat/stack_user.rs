@@ -5,10 +5,10 @@
 //! and the project with the stack. Names are known before the objects are created, so operations find what an
 //! interruption left. Without a domain for stack users, their project is that of the stack.
 
-use crate::declare::Value;
+use crate::declare::{Members, Value};
 use crate::op::{Domain, FailureClass, Op, OpError};
 use crate::property_access::text;
-use kiln_cloud::{Call, Credential, Marker, Service, delete, get, patch, post, put};
+use kiln_cloud::{Call, CallPath, Credential, Marker, Service, delete, get, patch, post, put};
 use kiln_template::Secret;
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
@@ -69,14 +69,14 @@ pub(crate) fn marker(op: &Op) -> Option<Marker> {
     are_there(op).then(|| named("/users", "users", "user", &name(op)))
 }
 
-fn named(path: &str, many: &str, one: &str, name: &str) -> Marker {
+fn named(path: &'static str, many: &str, one: &str, name: &str) -> Marker {
     Marker {
         list: owned(get(Service::Identity, path).query("name", name)),
         objects: format!("/{many}"),
         field: "/name".into(),
         value: name.into(),
         envelope: Some(one.into()),
-        path: format!("{path}/"),
+        path: path.into(),
         id: "/id".into(),
     }
 }
@@ -84,6 +84,14 @@ fn named(path: &str, many: &str, one: &str, name: &str) -> Marker {
 /// Makes a call with the credential of the domain's administrator.
 fn owned(call: Call) -> Call {
     call.with_credential(Credential::stack_domain())
+}
+
+/// The id of the user in the data of another resource, and its project; `None` if it is not a user of this stack.
+pub(crate) fn of_sibling(op: &Op, data: &Members) -> Option<(String, String)> {
+    let (user, project) = (text(data, USER)?, text(data, PROJECT)?);
+    let place = op.stack();
+    let own = if is_with_owner(op) { Some(&place.project) } else { place.users_project.as_ref() };
+    own.is_some_and(|own| **own == *project).then(|| (user.to_owned(), project.to_owned()))
 }
 
 // --- creating ---
@@ -143,7 +151,8 @@ async fn user(op: &mut Op, is_own: bool, password: Option<&str>) -> Result<User,
         op.set_id(id.clone());
     }
     let role = role(op).await?;
-    let path = format!("/projects/{project}/users/{id}/roles/{role}");
+    let path =
+        CallPath::from("/projects").id(&project).then("/users").id(&id).then("/roles").id(role);
     op.call("role", owned(put(Service::Identity, path, Json::Null).empty())).await?;
     op.set_data(PROJECT, &*project);
     Ok(User { id, name, password, project })
@@ -219,7 +228,7 @@ pub(crate) async fn domain(op: &mut Op) -> Result<Arc<str>, OpError> {
         Some(Domain::Name(name)) => name.clone(),
         Some(Domain::Owner) => {
             let user = text(&op.context().data, USER).unwrap_or_default();
-            let call = get(Service::Identity, format!("/users/{user}"));
+            let call = get(Service::Identity, CallPath::from("/users").id(user));
             let reply = op.read(owned(call)).await?;
             return Ok(reply.text("/user/domain_id").unwrap_or_default().into());
         }
@@ -278,7 +287,7 @@ pub(crate) async fn key_of(op: &mut Op, user: &str, project: &str) -> Result<Key
             field: "/blob".into(),
             value: blob.as_str().into(),
             envelope: Some("credential".into()),
-            path: "/credentials/".into(),
+            path: "/credentials".into(),
             id: "/id".into(),
         };
         let body = json!({ "credential": {
@@ -313,7 +322,7 @@ pub(crate) async fn token(op: &mut Op, user: &User) -> Result<String, OpError> {
 pub(crate) async fn enable(op: &mut Op, is_enabled: bool) -> Result<(), OpError> {
     let Some(id) = text(&op.context().data, USER).map(str::to_owned) else { return Ok(()) };
     let body = json!({ "user": { "enabled": is_enabled } });
-    let call = owned(patch(Service::Identity, format!("/users/{id}"), body));
+    let call = owned(patch(Service::Identity, CallPath::from("/users").id(id), body));
     op.call("user", call).await.map(drop)
 }
 
@@ -322,7 +331,8 @@ pub(crate) async fn remove_own(op: &mut Op) -> Result<(), OpError> {
     let Some(id) = op.id().cloned() else { return Ok(()) };
     if are_there(op) {
         remove_key(op).await?;
-        op.remove("user", owned(delete(Service::Identity, format!("/users/{id}")))).await?;
+        op.remove("user", owned(delete(Service::Identity, CallPath::from("/users").id(id))))
+            .await?;
     }
     op.clear_id();
     Ok(())
@@ -334,7 +344,8 @@ pub(crate) async fn remove_beside(op: &mut Op) -> Result<(), OpError> {
     match text(&op.context().data, USER).map(str::to_owned) {
         Some(id) => {
             remove_key(op).await?;
-            op.remove("user", owned(delete(Service::Identity, format!("/users/{id}")))).await?;
+            op.remove("user", owned(delete(Service::Identity, CallPath::from("/users").id(id))))
+                .await?;
         }
         // A doubtful operation may have created a user; its password was recorded before.
         None if op.context().is_doubtful && op.data(PASSWORD).is_some() => {
@@ -351,7 +362,8 @@ pub(crate) async fn remove_beside(op: &mut Op) -> Result<(), OpError> {
 /// Deletes the key and keeps the user.
 pub(crate) async fn remove_key(op: &mut Op) -> Result<(), OpError> {
     if let Some(key) = text(&op.context().data, CREDENTIAL).map(str::to_owned) {
-        op.remove("key", owned(delete(Service::Identity, format!("/credentials/{key}")))).await?;
+        op.remove("key", owned(delete(Service::Identity, CallPath::from("/credentials").id(key))))
+            .await?;
         op.set_data(CREDENTIAL, Value::Null);
     }
     Ok(())

@@ -9,7 +9,7 @@ use crate::declare::{Members, Value, map};
 use crate::op::{FailureClass, Op, OpError};
 use crate::property_access::given;
 use crate::{random, wire};
-use kiln_cloud::{Service, delete, get, put};
+use kiln_cloud::{CallPath, Service, delete, get, put};
 use kiln_template::Secret;
 use kiln_template::functions::{Fault, step_into_attribute};
 use serde_json::{Value as Json, json};
@@ -57,26 +57,26 @@ pub(super) async fn publish(op: &mut Op) -> Result<(), OpError> {
     };
     let hidden = wire::hidden_parts(&stored);
     let body = json!({ "software_config": wire::json(&stored), "hidden": hidden });
-    op.call("store", put(SERVICE, format!("/software_configs/{id}"), body)).await.map(drop)
+    op.call("store", put(SERVICE, CallPath::from("/software_configs").id(id), body)).await.map(drop)
 }
 
 /// Deletes the configuration; it is no error if it does not exist.
 pub(super) async fn remove(op: &mut Op) -> Result<(), OpError> {
     let Some(id) = op.id().cloned() else { return Ok(()) };
-    op.remove("delete", delete(SERVICE, format!("/software_configs/{id}"))).await?;
+    op.remove("delete", delete(SERVICE, CallPath::from("/software_configs").id(id))).await?;
     op.clear_id();
     Ok(())
 }
 
 /// Reads a stored configuration of the project, with the paths of its hidden parts.
 pub(super) async fn whole(op: &mut Op, id: &str) -> Result<Json, OpError> {
-    let call = get(SERVICE, format!("/software_configs/{}", wire::segment(id)));
+    let call = get(SERVICE, CallPath::from("/software_configs").id(id));
     Ok(op.read(call).await?.body)
 }
 
 /// Reads the content of a stored configuration of the project; `None` if there is none with this id.
 pub(crate) async fn content(op: &mut Op, id: &str) -> Result<Option<Value>, OpError> {
-    let reply = match op.read(get(SERVICE, format!("/software_configs/{id}"))).await {
+    let reply = match op.read(get(SERVICE, CallPath::from("/software_configs").id(id))).await {
         Ok(reply) => reply,
         Err(OpError::Failed(failure)) if failure.class == FailureClass::NotFound => {
             return Ok(None);

@@ -25,6 +25,7 @@ pub(super) fn structured_config() -> ResourceType {
         ])
         .attrs([attr("config", Str, "Configuration as it was stored.")])
         .creates(|op| Box::pin(stored_config::as_written(op)))
+        .created_on_adopt()
         .deletes(|op| Box::pin(stored_config::remove(op)))
         .attributes(stored_config::attribute)
 }

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 pub(super) fn swift_signal() -> ResourceType {
     ResourceType::new("OS::Heat::SwiftSignal")
+        .plain_data([DATA])
         .about("A pause in stack creation until enough signals lie in an object store.")
         .service(Service::ObjectStore)
         .since("2014.2")

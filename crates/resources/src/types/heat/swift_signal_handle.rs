@@ -1,5 +1,6 @@
 //! OS::Heat::SwiftSignalHandle: a temporary object store URL to which servers write their signals.
 
+use super::signals::hidden;
 use super::{addresses, mailbox};
 use crate::behaviour::View;
 use crate::declare::*;
@@ -18,13 +19,17 @@ pub(super) fn swift_signal_handle() -> ResourceType {
                 Str,
                 "Command that sends a signal; append `--data-binary` with the JSON of the signal.",
             )
-            .uncached(),
-            attr("endpoint", Str, "Temporary URL to which signals are sent with PUT.").uncached(),
+            .uncached()
+            .handed_out(),
+            attr("endpoint", Str, "Temporary URL to which signals are sent with PUT.")
+                .uncached()
+                .handed_out(),
             attr("token", Str, "Always empty, as the URL needs no token.").uncached(),
         ])
+        .created_on_adopt()
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(remove(op)))
-        .reference(|view| url(view).unwrap_or(view.name).into())
+        .reference(|view| url(view).map_or(view.name.into(), hidden))
         .attributes(attribute)
 }
 
@@ -54,8 +59,8 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
 fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value>, Fault> {
     let answer = match (name, url(view)) {
         ("token", _) => "".into(),
-        ("endpoint", Some(url)) => url.into(),
-        ("curl_cli", Some(url)) => format!("curl -i -X PUT '{url}'").into(),
+        ("endpoint", Some(url)) => hidden(url),
+        ("curl_cli", Some(url)) => hidden(format!("curl -i -X PUT '{url}'")),
         ("endpoint" | "curl_cli", None) => Value::Null,
         _ => return Ok(None),
     };

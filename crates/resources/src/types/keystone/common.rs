@@ -6,7 +6,7 @@ use crate::op::{Op, OpError};
 use crate::property_access::{items, open, text};
 use crate::refusals::{conflict, is_given, may_be_given};
 use crate::rest::{self, RestSpec, UpdateMethod};
-use kiln_cloud::{delete, put};
+use kiln_cloud::{CallPath, delete, put};
 use serde_json::Value as Json;
 
 /// Objects of the identity service. Their names are unique, so they are created under a mark and renamed.
@@ -50,6 +50,14 @@ impl Holder {
         }
     }
 
+    /// The holders of roles in a path.
+    fn collection(&self) -> &'static str {
+        match self {
+            Holder::User => "/users",
+            Holder::Group => "/groups",
+        }
+    }
+
     fn kind(&self) -> CustomConstraint {
         match self {
             Holder::User => USER,
@@ -64,7 +72,7 @@ impl Holder {
         op: &mut Op,
         properties: &Members,
         must_be_found: bool,
-    ) -> Result<Vec<String>, OpError> {
+    ) -> Result<Vec<CallPath>, OpError> {
         let mut grants = Vec::new();
         for wanted in items(properties, "roles") {
             let Some(wanted) = open(wanted).as_map() else { continue };
@@ -82,7 +90,7 @@ impl Holder {
         op: &mut Op,
         properties: &Members,
         wanted: &Members,
-    ) -> Result<String, OpError> {
+    ) -> Result<CallPath, OpError> {
         let holder = match text(properties, self.property()) {
             Some(named) => lookup::find_id(op, self.kind(), named).await?,
             None => op.id().cloned().unwrap_or_default(),
@@ -91,14 +99,14 @@ impl Holder {
         let role = lookup::find_id(op, ROLE, role).await?;
         let place = match (text(wanted, "project"), text(wanted, "domain")) {
             (Some(project), _) => {
-                format!("/projects/{}", lookup::find_id(op, PROJECT, project).await?)
+                CallPath::from("/projects").id(lookup::find_id(op, PROJECT, project).await?)
             }
             (None, domain) => {
                 let domain = domain.unwrap_or_default();
-                format!("/domains/{}", lookup::find_id(op, DOMAIN, domain).await?)
+                CallPath::from("/domains").id(lookup::find_id(op, DOMAIN, domain).await?)
             }
         };
-        Ok(format!("{place}/{}s/{holder}/roles/{role}", self.property()))
+        Ok(place.then(self.collection()).id(holder).then("/roles").id(role))
     }
 
     /// Grants the roles in the template, and revokes former ones.
@@ -113,10 +121,10 @@ impl Holder {
         let granted = self.grants(op, &before, false).await?;
         let wanted = self.grants(op, &after, true).await?;
         for path in granted.iter().filter(|path| !wanted.contains(path)) {
-            op.remove(&format!("revoke {path}"), delete(Service::Identity, path.as_str())).await?;
+            op.remove(&format!("revoke {path}"), delete(Service::Identity, path.clone())).await?;
         }
         for path in wanted.iter().filter(|path| !granted.contains(path)) {
-            let call = put(Service::Identity, path.as_str(), Json::Null).empty();
+            let call = put(Service::Identity, path.clone(), Json::Null).empty();
             op.call(&format!("grant {path}"), call).await?;
         }
         Ok(())
@@ -126,7 +134,7 @@ impl Holder {
     pub(super) async fn revoke(&self, op: &mut Op) -> Result<(), OpError> {
         let properties = op.context().properties.clone();
         for path in self.grants(op, &properties, false).await? {
-            op.remove(&format!("revoke {path}"), delete(Service::Identity, path.as_str())).await?;
+            op.remove(&format!("revoke {path}"), delete(Service::Identity, path.clone())).await?;
         }
         Ok(())
     }
@@ -148,6 +156,6 @@ pub(super) fn check_roles(members: &Members) -> Result<(), PropertyError> {
 }
 
 /// The path of the resource's object.
-pub(super) fn path(op: &Op) -> String {
-    op.rest_spec().map(|spec| rest::path(op, &spec)).unwrap_or_default()
+pub(super) fn path(op: &Op) -> CallPath {
+    rest::own_path(op)
 }

@@ -4,7 +4,7 @@ use super::common::rest_spec;
 use crate::declare::*;
 use crate::op::{FailureClass, Op, OpError};
 use crate::rest;
-use kiln_cloud::{delete, get};
+use kiln_cloud::{CallPath, delete, get};
 
 pub(super) fn project() -> ResourceType {
     ResourceType::new("OS::Keystone::Project")
@@ -76,7 +76,7 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
         Err(stop) => return Err(stop),
     };
     for id in groups.iter().filter_map(|group| group["id"].as_str()) {
-        let call = delete(Service::Network, format!("/security-groups/{id}"));
+        let call = delete(Service::Network, CallPath::from("/security-groups").id(id));
         op.remove(&format!("remove group {id}"), call).await?;
     }
     rest::remove(op).await

@@ -48,7 +48,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
         if op.text("description").is_none_or(str::is_empty) {
             fields.remove("description");
         }
-        let place = format!("{}/{}", rest::collection(op, &spec), rest::in_path(&id));
+        let place = rest::collection(op, &spec).id_or_url(&id);
         let body = Json::from_iter([("region", Json::Object(fields))]);
         op.add("create", put(Service::Identity, place, body)).await?;
         op.set_id(id);

@@ -6,7 +6,7 @@ use crate::lookup;
 use crate::op::{Op, OpError};
 use crate::property_access::{items, open};
 use crate::rest;
-use kiln_cloud::{delete, put};
+use kiln_cloud::{CallPath, delete, put};
 use serde_json::Value as Json;
 
 pub(super) fn user() -> ResourceType {
@@ -84,20 +84,20 @@ async fn belong(op: &mut Op) -> Result<(), OpError> {
         (op.context().previous_properties.clone(), op.context().properties.clone());
     let (former, wanted) = (groups(op, &before), groups(op, &after));
     for path in former.iter().filter(|path| !wanted.contains(path)) {
-        op.remove(&format!("leave {path}"), delete(Service::Identity, path.as_str())).await?;
+        op.remove(&format!("leave {path}"), delete(Service::Identity, path.clone())).await?;
     }
     for path in wanted.iter().filter(|path| !former.contains(path)) {
-        let call = put(Service::Identity, path.as_str(), Json::Null).empty();
+        let call = put(Service::Identity, path.clone(), Json::Null).empty();
         op.call(&format!("join {path}"), call).await?;
     }
     Holder::User.assign(op).await
 }
 
 /// The paths of the user's memberships in groups.
-fn groups(op: &Op, properties: &Members) -> Vec<String> {
+fn groups(op: &Op, properties: &Members) -> Vec<CallPath> {
     let user = op.id().map_or("", |id| id);
     let groups = items(properties, "groups").iter().filter_map(|it| open(it).as_text());
-    groups.map(|group| format!("/groups/{group}/users/{user}")).collect()
+    groups.map(|group| CallPath::from("/groups").id(group).then("/users").id(user)).collect()
 }
 
 async fn remove(op: &mut Op) -> Result<(), OpError> {
@@ -106,7 +106,7 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
     for group in items(&properties, "groups").iter().filter_map(|it| open(it).as_text()) {
         // A group that is not found is deleted, and the membership with it.
         let Ok(group) = lookup::find_id(op, GROUP, group).await else { continue };
-        let path = format!("/groups/{group}/users/{user}");
+        let path = CallPath::from("/groups").id(&group).then("/users").id(&user);
         op.remove(&format!("leave {group}"), delete(Service::Identity, path)).await?;
     }
     rest::remove(op).await

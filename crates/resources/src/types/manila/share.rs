@@ -7,7 +7,7 @@ use crate::property_access::{items, open, text};
 use crate::rest::{self, Readiness, RestSpec};
 use crate::types::fragments::{description_prop, name_prop};
 use crate::wire;
-use kiln_cloud::{Call, Marker, get, post, put};
+use kiln_cloud::{Call, CallPath, Marker, get, post, put};
 use serde_json::{Map as Fields, Value as Json, json};
 
 pub(super) fn share() -> ResourceType {
@@ -120,8 +120,8 @@ fn adjust_fields(_: &Op, operation: OperationKind, fields: &mut Fields<String, J
     }
 }
 
-fn path(op: &Op) -> String {
-    format!("/shares/{}", op.id().map_or("", |id| id))
+fn path(op: &Op) -> CallPath {
+    CallPath::from("/shares").id(op.id().map_or("", |id| id))
 }
 
 async fn create(op: &mut Op) -> Result<(), OpError> {
@@ -137,8 +137,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
             Json::Null => json!({}),
             metadata => metadata,
         };
-        let call =
-            put(Service::Share, format!("{}/metadata", path(op)), json!({ "metadata": metadata }));
+        let call = put(Service::Share, path(op).then("/metadata"), json!({ "metadata": metadata }));
         op.call("metadata", call).await?;
     }
     allow(op).await?;
@@ -153,7 +152,7 @@ async fn check(op: &mut Op) -> Result<(), OpError> {
 
 /// Reads the export locations, which have a separate path.
 async fn show_places(op: &mut Op) -> Result<(), OpError> {
-    let reply = op.read(get(Service::Share, format!("{}/export_locations", path(op)))).await?;
+    let reply = op.read(get(Service::Share, path(op).then("/export_locations"))).await?;
     let mut shown = op.remote().as_map().cloned().unwrap_or_default();
     shown.insert("export_locations".into(), wire::value(&reply.body["export_locations"]));
     op.set_remote(Value::Map(shown.into()));
@@ -162,7 +161,7 @@ async fn show_places(op: &mut Op) -> Result<(), OpError> {
 
 /// The call that lists the access rules.
 fn access_list(op: &Op) -> Call {
-    post(Service::Share, format!("{}/action", path(op)), json!({ "access_list": null }))
+    post(Service::Share, path(op).then("/action"), json!({ "access_list": null }))
 }
 
 /// Adds the access rules in the template, and removes former ones.
@@ -183,7 +182,7 @@ async fn allow(op: &mut Op) -> Result<(), OpError> {
         let ids = there.iter().filter(|it| is_there(rule, it)).filter_map(|it| it["id"].as_str());
         for id in ids {
             let body = json!({ "deny_access": { "access_id": id } });
-            let call = post(Service::Share, format!("{}/action", path(op)), body).may_be_repeated();
+            let call = post(Service::Share, path(op).then("/action"), body).may_be_repeated();
             op.remove(&format!("deny {id}"), call).await?;
         }
     }
@@ -194,11 +193,11 @@ async fn allow(op: &mut Op) -> Result<(), OpError> {
             field: String::new(),
             value: rule.clone(),
             envelope: Some("access".into()),
-            path: String::new(),
+            path: "".into(),
             id: "/id".into(),
         };
         let body = json!({ "allow_access": rule });
-        let call = post(Service::Share, format!("{}/action", path(op)), body).marker(marker);
+        let call = post(Service::Share, path(op).then("/action"), body).marker(marker);
         op.call(&format!("allow {rule}"), call).await?;
     }
     Ok(())

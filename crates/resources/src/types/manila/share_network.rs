@@ -7,7 +7,7 @@ use crate::property_access::{items, open};
 use crate::refusals::exclusive;
 use crate::rest::{self, RestSpec};
 use crate::types::fragments::{description_prop, name_prop};
-use kiln_cloud::{get, post};
+use kiln_cloud::{CallPath, get, post};
 use serde_json::{Map as Fields, Value as Json, json};
 
 pub(super) fn share_network() -> ResourceType {
@@ -93,7 +93,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
 async fn complete(op: &mut Op, fields: &mut Fields<String, Json>) -> Result<(), OpError> {
     let subnet = fields.get("neutron_subnet_id").and_then(Json::as_str).map(str::to_owned);
     if let Some(subnet) = subnet.filter(|_| op.prop("neutron_network").is_null()) {
-        let subnet = op.read(get(Service::Network, format!("/subnets/{subnet}"))).await?;
+        let subnet = op.read(get(Service::Network, CallPath::from("/subnets").id(subnet))).await?;
         fields.insert("neutron_net_id".into(), subnet.body["subnet"]["network_id"].clone());
     }
     Ok(())
@@ -123,7 +123,7 @@ async fn secure(op: &mut Op) -> Result<(), OpError> {
     for (how, service) in gone.chain(new) {
         let action = format!("{how}_security_service");
         let body = json!({ action: { "security_service_id": service } });
-        let path = format!("/share-networks/{id}/action");
+        let path = CallPath::from("/share-networks").id(&id).then("/action");
         let call = post(Service::Share, path, body).may_be_repeated();
         op.add(&format!("{how} {service}"), call).await?;
     }

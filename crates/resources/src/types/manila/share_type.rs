@@ -5,7 +5,7 @@ use crate::op::{Op, OpError};
 use crate::property_access::section;
 use crate::rest::{self, RestSpec, UpdateMethod};
 use crate::wire;
-use kiln_cloud::{delete, post};
+use kiln_cloud::{CallPath, delete, post};
 use serde_json::json;
 
 pub(super) fn share_type() -> ResourceType {
@@ -54,12 +54,12 @@ pub(super) fn share_type() -> ResourceType {
 async fn update(op: &mut Op) -> Result<(), OpError> {
     let (before, after) =
         (op.context().previous_properties.clone(), op.context().properties.clone());
-    let path = format!("/types/{}/extra_specs", op.id().map_or("", |id| id));
+    let path = CallPath::from("/types").id(op.id().map_or("", |id| id)).then("/extra_specs");
     let empty = Members::new();
     let had = section(&before, "extra_specs").unwrap_or(&empty);
     let wanted = section(&after, "extra_specs").unwrap_or(&empty);
     for name in had.keys().filter(|name| !wanted.contains_key(&***name)) {
-        let call = delete(Service::Share, format!("{path}/{}", wire::segment(name)));
+        let call = delete(Service::Share, path.clone().id(name));
         op.remove(&format!("unset {name}"), call).await?;
     }
     if !wanted.is_empty() {

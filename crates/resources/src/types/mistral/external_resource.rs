@@ -7,12 +7,13 @@ use crate::op::{Op, OpError, Progress};
 use crate::property_access::{items, open, section, text};
 use crate::random;
 use crate::wire;
-use kiln_cloud::{Marker, Reply, get, post};
+use kiln_cloud::{CallPath, Marker, Reply, get, post};
 use kiln_template::functions::step_into_attribute;
 use serde_json::{Value as Json, json};
 
 pub(super) fn external_resource() -> ResourceType {
     ResourceType::new("OS::Mistral::ExternalResource")
+        .plain_data([EXECUTION, OUTPUTS])
         .about("An object that workflows create, update and delete.")
         .service(Service::Workflow)
         .entity("executions")
@@ -88,7 +89,7 @@ async fn run(op: &mut Op, action: &str) -> Result<(), OpError> {
     let task = section(&properties, "actions").and_then(|actions| section(actions, action));
     if let Some(task) = task {
         let id = begin(op, action, task).await?;
-        let look = get(Service::Workflow, format!("/executions/{id}"));
+        let look = get(Service::Workflow, CallPath::from("/executions").id(&id));
         let ended = op.until(look, progress).await?;
         keep(op, &id, &ended);
     }
@@ -134,7 +135,7 @@ async fn begin(op: &mut Op, action: &str, task: &Members) -> Result<String, OpEr
         field: "/id".into(),
         value: id.clone().into(),
         envelope: None,
-        path: "/executions/".into(),
+        path: "/executions".into(),
         id: "/id".into(),
     };
     op.call(action, post(Service::Workflow, "/executions", body).marker(marker)).await?;

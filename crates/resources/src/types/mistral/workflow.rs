@@ -5,10 +5,9 @@ use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::{Op, OpError};
 use crate::property_access::{items, open};
-use crate::rest::in_path;
 use crate::types::fragments::{description_prop, tags_prop};
 use crate::wire;
-use kiln_cloud::{Marker, delete, get, post, put};
+use kiln_cloud::{CallPath, Marker, delete, get, post, put};
 use kiln_template::functions::step_into_attribute;
 use serde_json::Value as Json;
 
@@ -195,8 +194,8 @@ fn tasks() -> Prop {
 /// The entry of the resource's data with the ids of executions that signals started.
 const EXECUTIONS: &str = "executions";
 
-fn path(op: &Op) -> String {
-    format!("/workflows/{}", in_path(op.id().map_or("", |id| id)))
+fn path(op: &Op) -> CallPath {
+    CallPath::from("/workflows").id_or_url(op.id().map_or("", |id| id))
 }
 
 /// The name of the workflow, which identifies it.
@@ -212,7 +211,7 @@ fn by_name(op: &Op) -> Option<Marker> {
         field: "/name".into(),
         value: name.into(),
         envelope: None,
-        path: "/workflows/".into(),
+        path: "/workflows".into(),
         id: "/name".into(),
     })
 }
@@ -249,7 +248,7 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
     }
     let data = op.context().data.clone();
     for id in items(&data, EXECUTIONS).iter().filter_map(|id| open(id).as_text()) {
-        let call = delete(Service::Workflow, format!("/executions/{}", in_path(id)));
+        let call = delete(Service::Workflow, CallPath::from("/executions").id_or_url(id));
         op.remove(&format!("forget {id}"), call.query("force", "true")).await?;
     }
     op.remove("delete", delete(Service::Workflow, path(op))).await?;

@@ -7,7 +7,7 @@ use crate::op::{Op, OpError};
 use crate::property_access::{open, section};
 use crate::rest::{self, Readiness, RestSpec};
 use crate::wire;
-use kiln_cloud::{Marker, delete, get, post, put};
+use kiln_cloud::{CallPath, Marker, delete, get, post, put};
 use serde_json::{Map as Fields, Value as Json, json};
 use std::sync::Arc;
 
@@ -83,8 +83,8 @@ pub(crate) fn differs(op: &Op, name: &str) -> bool {
 }
 
 /// The path of the resource's object.
-pub(super) fn object(op: &Op) -> String {
-    op.rest_spec().map(|spec| rest::path(op, &spec)).unwrap_or_default()
+pub(super) fn object(op: &Op) -> CallPath {
+    rest::own_path(op)
 }
 
 /// Sets the tags if they differ from those before the update.
@@ -94,7 +94,7 @@ pub(super) async fn set_tags(op: &mut Op) -> Result<(), OpError> {
             Json::Null => json!([]),
             tags => tags,
         };
-        let call = put(Service::Network, format!("{}/tags", object(op)), json!({ "tags": tags }));
+        let call = put(Service::Network, object(op).then("/tags"), json!({ "tags": tags }));
         op.call("tags", call).await?;
     }
     Ok(())
@@ -135,16 +135,16 @@ impl Agents {
             return Ok(());
         }
         let wanted = texts(op.prop(self.property));
-        let list = get(Service::Network, format!("{}/{}", object(op), self.listed));
+        let list = get(Service::Network, object(op).then(self.listed));
         let there = ids(&op.read(list.clone()).await?.body["agents"]);
         let id = op.id().cloned().unwrap_or_default();
         for agent in there.iter().filter(|agent| !wanted.contains(agent)) {
-            let path = format!("/agents/{agent}/{}/{id}", self.served);
+            let path = CallPath::from("/agents").id(agent).then(self.served).id(&id);
             let left = op.remove(&format!("leave {agent}"), delete(Service::Network, path)).await;
             passed_over(left)?;
         }
         for agent in wanted.iter().filter(|agent| !there.contains(agent)) {
-            let path = format!("/agents/{agent}/{}", self.served);
+            let path = CallPath::from("/agents").id(agent).then(self.served);
             let call = post(Service::Network, path, json!({ self.field: &*id }));
             let call = call.marker(Marker {
                 list: list.clone(),
@@ -152,7 +152,7 @@ impl Agents {
                 field: "/id".into(),
                 value: agent.as_str().into(),
                 envelope: None,
-                path: String::new(),
+                path: "".into(),
                 id: "/id".into(),
             });
             passed_over(op.call(&format!("join {agent}"), call).await)?;

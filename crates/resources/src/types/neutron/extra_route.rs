@@ -34,7 +34,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
         return Err(OpError::failed(FailureClass::Error, "Route duplicates an existing route."));
     }
     let id = format!("{router}:{}:{}", route.destination, route.nexthop);
-    tie(op, &id, routes::change(&router, "add", &[route])).await
+    tie(op, &id, routes::change(&router, "/add_extraroutes", &[route])).await
 }
 
 async fn remove(op: &mut Op) -> Result<(), OpError> {
@@ -44,7 +44,7 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
         nexthop: op.text("nexthop").unwrap_or_default().into(),
     };
     let router = id.split(':').next().unwrap_or_default();
-    op.remove("untie", routes::change(router, "remove", &[route])).await?;
+    op.remove("untie", routes::change(router, "/remove_extraroutes", &[route])).await?;
     untied(op);
     Ok(())
 }

@@ -37,7 +37,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     if routes::is_untried(op) {
         refuse_known(op, &router, &routes).await?;
     }
-    tie(op, &router, routes::change(&router, "add", &routes)).await
+    tie(op, &router, routes::change(&router, "/add_extraroutes", &routes)).await
 }
 
 /// Refuses routes that the router has already: a deletion of the resource would remove them.
@@ -65,10 +65,10 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
         refuse_known(op, &router, &new).await?;
     }
     if !gone.is_empty() {
-        op.call("remove", routes::change(&router, "remove", &gone)).await?;
+        op.call("remove", routes::change(&router, "/remove_extraroutes", &gone)).await?;
     }
     if !new.is_empty() {
-        op.call("add", routes::change(&router, "add", &new)).await?;
+        op.call("add", routes::change(&router, "/add_extraroutes", &new)).await?;
     }
     Ok(())
 }
@@ -76,7 +76,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
 async fn remove(op: &mut Op) -> Result<(), OpError> {
     let Some(router) = tied(op).await? else { return Ok(()) };
     let routes = routes::given(&op.context().properties);
-    op.remove("untie", routes::change(&router, "remove", &routes)).await?;
+    op.remove("untie", routes::change(&router, "/remove_extraroutes", &routes)).await?;
     untied(op);
     Ok(())
 }

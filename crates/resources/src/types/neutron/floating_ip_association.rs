@@ -6,7 +6,7 @@ use crate::declare::*;
 use crate::op::{FailureClass, Op, OpError};
 use crate::property_access::text;
 use crate::wire;
-use kiln_cloud::{Call, get, put};
+use kiln_cloud::{Call, CallPath, get, put};
 use serde_json::{Value as Json, json};
 
 pub(super) fn floating_ip_association() -> ResourceType {
@@ -49,8 +49,8 @@ fn associate(op: &Op) -> Call {
     put(Service::Network, path(op.text("floatingip_id")), json!({ "floatingip": fields }))
 }
 
-fn path(id: Option<&str>) -> String {
-    format!("/floatingips/{}", id.unwrap_or_default())
+fn path(id: Option<&str>) -> CallPath {
+    CallPath::from("/floatingips").id(id.unwrap_or_default())
 }
 
 async fn update(op: &mut Op) -> Result<(), OpError> {

@@ -17,6 +17,7 @@ use serde_json::{Map as Fields, Value as Json};
 
 pub(super) fn net() -> ResourceType {
     ResourceType::new("OS::Neutron::Net")
+        .plain_data(["segments"])
         .about("A network, to which subnets and ports belong.")
         .service(Service::Network)
         .entity("network")
@@ -60,8 +61,8 @@ pub(super) fn net() -> ResourceType {
 
 const AGENTS: Agents = Agents {
     property: "dhcp_agent_ids",
-    listed: "dhcp-agents",
-    served: "dhcp-networks",
+    listed: "/dhcp-agents",
+    served: "/dhcp-networks",
     field: "network_id",
 };
 

@@ -97,8 +97,8 @@ fn connections(properties: &Members) -> Vec<Json> {
     all.map(sent).collect()
 }
 
-fn tell(op: &Op, action: &str, connection: &Json) -> Call {
-    put(Service::Network, format!("{}/{action}_network", object(op)), connection.clone())
+fn tell(op: &Op, action: &'static str, connection: &Json) -> Call {
+    put(Service::Network, object(op).then(action), connection.clone())
 }
 
 /// Adds new connections; the update has removed former ones before.
@@ -110,7 +110,7 @@ async fn connect(op: &mut Op) -> Result<(), OpError> {
     };
     for connection in connections(&op.context().properties) {
         if !before.contains(&connection) {
-            let call = tell(op, "connect", &connection);
+            let call = tell(op, "/connect_network", &connection);
             op.add(&format!("connect {connection}"), call).await?;
         }
     }
@@ -124,7 +124,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
         let after = connections(&op.context().properties);
         for connection in connections(&op.context().previous_properties) {
             if is_renewed || !after.contains(&connection) {
-                let call = tell(op, "disconnect", &connection);
+                let call = tell(op, "/disconnect_network", &connection);
                 op.remove(&format!("disconnect {connection}"), call).await?;
             }
         }
@@ -138,7 +138,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
 async fn remove(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_some() {
         for connection in connections(&op.context().properties) {
-            let call = tell(op, "disconnect", &connection);
+            let call = tell(op, "/disconnect_network", &connection);
             op.remove(&format!("disconnect {connection}"), call).await?;
         }
     }

@@ -15,12 +15,13 @@ use crate::refusals::{conflict, is_given};
 use crate::rest;
 use crate::types::fragments::{name_attr, name_prop, status_attr};
 use crate::wire;
-use kiln_cloud::get;
+use kiln_cloud::{CallPath, get};
 use kiln_template::functions::{Fault, step_into_attribute};
 use serde_json::{Map as Fields, Value as Json, json};
 
 pub(super) fn port() -> ResourceType {
     ResourceType::new("OS::Neutron::Port")
+        .plain_data(["network", "subnets"])
         .about("A point on a network to which a server or another device is connected.")
         .service(Service::Network)
         .entity("port")
@@ -137,7 +138,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
         fields.insert("security_groups".into(), json!([&*group]));
     }
     if fields.get("port_security_enabled").is_some_and(Json::is_null) {
-        let path = format!("/networks/{}", op.text("network").unwrap_or_default());
+        let path = CallPath::from("/networks").id(op.text("network").unwrap_or_default());
         let network = op.read(get(Service::Network, path)).await?;
         let usual = network.body["network"]["port_security_enabled"].as_bool().unwrap_or(true);
         fields.insert("port_security_enabled".into(), usual.into());
@@ -157,18 +158,18 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
 async fn keep_surroundings(op: &mut Op) -> Result<(), OpError> {
     let port = wire::json(op.remote());
     let network = port["network_id"].as_str().unwrap_or_default();
-    let network = look(op, format!("/networks/{network}"), "network").await?;
+    let network = look(op, CallPath::from("/networks").id(network), "network").await?;
     op.set_data("network", wire::value(&network));
     let mut subnets = Vec::new();
     for ip in port["fixed_ips"].as_array().into_iter().flatten() {
         let subnet = ip["subnet_id"].as_str().unwrap_or_default();
-        subnets.push(look(op, format!("/subnets/{subnet}"), "subnet").await?);
+        subnets.push(look(op, CallPath::from("/subnets").id(subnet), "subnet").await?);
     }
     op.set_data("subnets", wire::value(&Json::Array(subnets)));
     Ok(())
 }
 
-async fn look(op: &mut Op, path: String, one: &str) -> Result<Json, OpError> {
+async fn look(op: &mut Op, path: CallPath, one: &str) -> Result<Json, OpError> {
     match op.read(get(Service::Network, path).may_be_old()).await {
         Ok(reply) => Ok(reply.body[one].clone()),
         Err(stop) if stop.is_not_found() => Ok(Json::Null),

@@ -8,11 +8,12 @@ use crate::lookup;
 use crate::op::{Op, OpError};
 use crate::types::quotas::{self, limit, project_prop};
 use crate::wire;
-use kiln_cloud::{delete, get, put};
+use kiln_cloud::{CallPath, delete, get, put};
 use serde_json::{Map as Fields, Value as Json, json};
 
 pub(super) fn quota() -> ResourceType {
     ResourceType::new("OS::Neutron::Quota")
+        .plain_data([PROJECT_ID])
         .about("The limits on networks, ports, routers and other network objects of a project.")
         .service(Service::Network)
         .extension("quotas")
@@ -50,9 +51,9 @@ pub(super) fn quota() -> ResourceType {
 /// The entry of the resource's data with the id of the project: its name may be gone when the limits are reset.
 const PROJECT_ID: &str = "project";
 
-fn path(op: &Op) -> String {
+fn path(op: &Op) -> CallPath {
     let kept = op.data(PROJECT_ID).and_then(Value::as_text).map(|id| &**id);
-    format!("/quotas/{}", kept.or_else(|| op.text("project")).unwrap_or_default())
+    CallPath::from("/quotas").id(kept.or_else(|| op.text("project")).unwrap_or_default())
 }
 
 async fn create(op: &mut Op) -> Result<(), OpError> {
@@ -70,7 +71,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
         limits.insert(name.to_string(), wire::json(op.prop(name)));
     }
     if limits.values().any(Json::is_null) {
-        let usual = op.read(get(Service::Network, format!("{}/default", path(op)))).await?;
+        let usual = op.read(get(Service::Network, path(op).then("/default"))).await?;
         for (name, limit) in limits.iter_mut().filter(|(_, limit)| limit.is_null()) {
             *limit = usual.body["quota"][name].clone();
         }

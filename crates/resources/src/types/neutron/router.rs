@@ -71,8 +71,8 @@ pub(super) fn router() -> ResourceType {
 
 const AGENTS: Agents = Agents {
     property: "l3_agent_ids",
-    listed: "l3-agents",
-    served: "l3-routers",
+    listed: "/l3-agents",
+    served: "/l3-routers",
     field: "router_id",
 };
 

@@ -4,7 +4,7 @@ use super::common::{tie, tied, untied};
 use crate::declare::*;
 use crate::lookup;
 use crate::op::{Op, OpError};
-use kiln_cloud::{Call, get, put};
+use kiln_cloud::{Call, CallPath, get, put};
 use serde_json::{Value as Json, json};
 
 pub(super) fn router_gateway() -> ResourceType {
@@ -42,7 +42,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
 async fn remove(op: &mut Op) -> Result<(), OpError> {
     let Some(id) = tied(op).await? else { return Ok(()) };
     let (router, network) = id.split_once(':').unwrap_or((&id, ""));
-    let shown = match op.read(get(Service::Network, format!("/routers/{router}"))).await {
+    let shown = match op.read(get(Service::Network, CallPath::from("/routers").id(router))).await {
         Err(stop) if stop.is_not_found() => None,
         shown => Some(shown?),
     };
@@ -59,5 +59,5 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
 /// The call that sets a router's gateway.
 pub(crate) fn gateway(router: &str, info: Json) -> Call {
     let body = json!({ "router": { "external_gateway_info": info } });
-    put(Service::Network, format!("/routers/{router}"), body)
+    put(Service::Network, CallPath::from("/routers").id(router), body)
 }

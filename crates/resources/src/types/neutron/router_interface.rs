@@ -6,7 +6,7 @@ use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::{FailureClass, Op, OpError};
 use crate::refusals::{exclusive, one_of};
-use kiln_cloud::{get, put};
+use kiln_cloud::{CallPath, get, put};
 use serde_json::json;
 
 pub(super) fn router_interface() -> ResourceType {
@@ -66,7 +66,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
         Some(subnet) => ("subnet_id", subnet.to_owned()),
         None => ("port_id", op.text("port").unwrap_or_default().to_owned()),
     };
-    let path = format!("/routers/{router}/add_router_interface");
+    let path = CallPath::from("/routers").id(&router).then("/add_router_interface");
     let call = put(Service::Network, path, json!({ key: end }));
     tie(op, &format!("{router}:{key}={end}"), call).await
 }
@@ -82,7 +82,7 @@ fn ends(id: &str) -> (&str, &str, &str) {
 async fn remove(op: &mut Op) -> Result<(), OpError> {
     let Some(id) = tied(op).await? else { return Ok(()) };
     let (router, key, end) = ends(&id);
-    let path = format!("/routers/{router}/remove_router_interface");
+    let path = CallPath::from("/routers").id(router).then("/remove_router_interface");
     op.remove("untie", put(Service::Network, path, json!({ key: end }))).await?;
     untied(op);
     Ok(())

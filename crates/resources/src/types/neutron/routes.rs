@@ -4,7 +4,7 @@
 use crate::declare::{Members, Service};
 use crate::op::{Op, OpError};
 use crate::property_access::{items, open, text};
-use kiln_cloud::{Call, get, put};
+use kiln_cloud::{Call, CallPath, get, put};
 use serde_json::json;
 
 /// A route.
@@ -27,7 +27,7 @@ pub(super) fn given(properties: &Members) -> Vec<Route> {
 
 /// Reads the routes of a router.
 pub(super) async fn there(op: &mut Op, router: &str) -> Result<Vec<Route>, OpError> {
-    let shown = op.read(get(Service::Network, format!("/routers/{router}"))).await?;
+    let shown = op.read(get(Service::Network, CallPath::from("/routers").id(router))).await?;
     let routes = shown.body["router"]["routes"].as_array().cloned().unwrap_or_default();
     let text =
         |route: &serde_json::Value, name: &str| route[name].as_str().unwrap_or_default().into();
@@ -41,9 +41,9 @@ pub(super) fn is_untried(op: &Op) -> bool {
 }
 
 /// The call that adds or removes routes; the service ignores those that exist, or do not exist.
-pub(super) fn change(router: &str, action: &str, routes: &[Route]) -> Call {
+pub(super) fn change(router: &str, action: &'static str, routes: &[Route]) -> Call {
     let routes =
         routes.iter().map(|it| json!({ "destination": it.destination, "nexthop": it.nexthop }));
     let body = json!({ "router": { "routes": routes.collect::<Vec<_>>() } });
-    put(Service::Network, format!("/routers/{router}/{action}_extraroutes"), body)
+    put(Service::Network, CallPath::from("/routers").id(router).then(action), body)
 }

@@ -11,7 +11,7 @@ use crate::property_access::{items, open, text};
 use crate::rest;
 use crate::types::fragments::description_prop;
 use crate::wire;
-use kiln_cloud::{Marker, delete, get, post};
+use kiln_cloud::{CallPath, Marker, delete, get, post};
 use serde_json::{Map as Fields, Value as Json, json};
 
 pub(super) fn security_group() -> ResourceType {
@@ -99,7 +99,7 @@ pub(crate) async fn have_rules(
         let may_go = !is_new || (gives_egress && rule["direction"] == "egress");
         let id = rule["id"].as_str().unwrap_or_default();
         if may_go && !wanted.iter().any(|wanted| is_same(wanted, rule)) {
-            let call = delete(Service::Network, format!("/security-group-rules/{id}"));
+            let call = delete(Service::Network, CallPath::from("/security-group-rules").id(id));
             op.remove(&format!("remove {id}"), call).await?;
         }
     }
@@ -112,7 +112,7 @@ pub(crate) async fn have_rules(
         field: String::new(),
         value: shown(first),
         envelope: None,
-        path: "/security-group-rules/".into(),
+        path: "/security-group-rules".into(),
         id: "/id".into(),
     };
     let body = json!({ "security_group_rules": wanted });

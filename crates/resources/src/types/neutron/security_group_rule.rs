@@ -78,7 +78,7 @@ fn by_content(op: &Op) -> Option<Marker> {
         field: String::new(),
         value: rule,
         envelope: Some("security_group_rule".into()),
-        path: "/security-group-rules/".into(),
+        path: "/security-group-rules".into(),
         id: "/id".into(),
     })
 }

@@ -86,12 +86,12 @@ async fn move_sub_ports(op: &mut Op) -> Result<(), OpError> {
         only_in(before, after).map(|port| json!({ "port_id": port["port_id"] })).collect();
     let new: Vec<Json> = only_in(after, before).collect();
     if !gone.is_empty() {
-        let path = format!("{}/remove_subports", object(op));
+        let path = object(op).then("/remove_subports");
         let call = put(Service::Network, path, json!({ "sub_ports": gone }));
         op.remove("remove sub ports", call).await?;
     }
     if !new.is_empty() {
-        let path = format!("{}/add_subports", object(op));
+        let path = object(op).then("/add_subports");
         let call = put(Service::Network, path, json!({ "sub_ports": new }));
         op.add("add sub ports", call).await?;
     }

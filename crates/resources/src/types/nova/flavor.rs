@@ -6,8 +6,8 @@ use crate::declare::*;
 use crate::op::{Op, OpError};
 use crate::property_access::{items, open, section};
 use crate::rest::{RestSpec, UpdateMethod};
-use crate::wire::{self, segment};
-use kiln_cloud::{Marker, delete, post};
+use crate::wire;
+use kiln_cloud::{CallPath, Marker, delete, post};
 use kiln_template::functions::{Fault, step_into_attribute};
 use kiln_template::print;
 use serde_json::{Map, Value as Json, json};
@@ -67,8 +67,8 @@ fn adjust_fields(op: &Op, operation: OperationKind, fields: &mut Map<String, Jso
     }
 }
 
-fn path(op: &Op) -> String {
-    format!("/flavors/{}", segment(op.id().map_or("", |id| id)))
+fn path(op: &Op) -> CallPath {
+    CallPath::from("/flavors").id(op.id().map_or("", |id| id))
 }
 
 async fn afterwards(op: &mut Op) -> Result<(), OpError> {
@@ -82,11 +82,11 @@ async fn afterwards(op: &mut Op) -> Result<(), OpError> {
 
 async fn set_extra_specs(op: &mut Op) -> Result<(), OpError> {
     let context = op.context().clone();
-    let (empty, path) = (Members::new(), format!("{}/os-extra_specs", path(op)));
+    let (empty, path) = (Members::new(), path(op).then("/os-extra_specs"));
     let old = section(&context.previous_properties, "extra_specs").unwrap_or(&empty);
     let new = section(&context.properties, "extra_specs").unwrap_or(&empty);
     for key in old.keys().filter(|key| !new.contains_key(*key)) {
-        let call = delete(Service::Compute, format!("{path}/{}", segment(key)));
+        let call = delete(Service::Compute, path.clone().id(key));
         op.remove(&format!("unset {key}"), call).await?;
     }
     if !new.is_empty() && old != new {
@@ -103,7 +103,7 @@ async fn set_tenants(op: &mut Op) -> Result<(), OpError> {
         items(members, "tenants").iter().map(|it| print::plain(open(it))).collect()
     };
     let (old, new) = (names(&op.context().previous_properties), names(&op.context().properties));
-    let action = format!("{}/action", path(op));
+    let action = path(op).then("/action");
     for tenant in old.iter().filter(|tenant| !new.contains(tenant)) {
         let body = json!({ "removeTenantAccess": { "tenant": tenant } });
         let call = post(Service::Compute, action.clone(), body).may_be_repeated();

@@ -4,7 +4,7 @@
 use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::{FailureClass, Op, OpError};
-use kiln_cloud::{get, put};
+use kiln_cloud::{CallPath, get, put};
 use serde_json::{Value as Json, json};
 
 pub(super) fn floating_ip_association() -> ResourceType {
@@ -33,8 +33,8 @@ pub(super) fn floating_ip_association() -> ResourceType {
         .on(OperationKind::Check, |op| Box::pin(check(op)))
 }
 
-fn floating_ip(id: &str) -> String {
-    format!("/floatingips/{id}")
+fn floating_ip(id: &str) -> CallPath {
+    CallPath::from("/floatingips").id(id)
 }
 
 async fn create(op: &mut Op) -> Result<(), OpError> {
@@ -56,7 +56,9 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
 /// Associates the address with the first IPv4 address of the server's first interface.
 async fn lead(op: &mut Op) -> Result<(), OpError> {
     let server = op.nonempty_text("server_id").unwrap_or_default().to_owned();
-    let list = op.read(get(Service::Compute, format!("/servers/{server}/os-interface"))).await?;
+    let list = op
+        .read(get(Service::Compute, CallPath::from("/servers").id(&server).then("/os-interface")))
+        .await?;
     let interface = &list.body["interfaceAttachments"][0];
     let addresses = interface["fixed_ips"].as_array().into_iter().flatten();
     let addresses = addresses.filter_map(|fixed| fixed["ip_address"].as_str());

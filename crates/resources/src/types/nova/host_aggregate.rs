@@ -6,7 +6,7 @@ use crate::op::{Op, OpError};
 use crate::property_access::{items, open, section};
 use crate::rest::{self, RestSpec};
 use crate::wire;
-use kiln_cloud::{Call, get, post};
+use kiln_cloud::{Call, CallPath, get, post};
 use kiln_template::print;
 use serde_json::{Map, Value as Json, json};
 
@@ -46,12 +46,12 @@ pub(super) fn host_aggregate() -> ResourceType {
         )
 }
 
-fn path(op: &Op) -> String {
-    format!("/os-aggregates/{}", op.id().map_or("", |id| id))
+fn path(op: &Op) -> CallPath {
+    CallPath::from("/os-aggregates").id(op.id().map_or("", |id| id))
 }
 
 fn action(op: &Op, body: Json) -> Call {
-    post(Service::Compute, format!("{}/action", path(op)), body).may_be_repeated()
+    post(Service::Compute, path(op).then("/action"), body).may_be_repeated()
 }
 
 fn hosts(members: &Members) -> Vec<String> {

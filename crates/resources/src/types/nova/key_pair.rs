@@ -6,14 +6,15 @@ use super::ssh;
 use crate::behaviour::{OperationKind, View};
 use crate::declare::*;
 use crate::op::{FailureClass, Op, OpError};
-use crate::wire::{self, segment};
-use kiln_cloud::{Call, Marker, Reply, delete, get, post};
+use crate::wire;
+use kiln_cloud::{Call, CallPath, Marker, Reply, delete, get, post};
 use kiln_template::Secret;
 use kiln_template::functions::{Fault, step_into_attribute};
 use serde_json::{Value as Json, json};
 
 pub(super) fn key_pair() -> ResourceType {
     ResourceType::new("OS::Nova::KeyPair")
+        .plain_data([NUMBER, PUBLIC, USER_ID])
         .about("A key pair for logging in to servers.")
         .service(Service::Compute)
         .entity("keypairs")
@@ -83,7 +84,7 @@ fn for_user(op: &Op, call: Call) -> Call {
 }
 
 fn look(op: &Op) -> Call {
-    for_user(op, get(Service::Compute, format!("{PATH}/{}", segment(&name(op)))))
+    for_user(op, get(Service::Compute, CallPath::from(PATH).id(&name(op))))
 }
 
 /// Finds a generated key pair by its public key, others by their name.
@@ -99,7 +100,7 @@ fn marker(op: &Op) -> Option<Marker> {
         field: field.into(),
         value: value.into(),
         envelope: None,
-        path: format!("{PATH}/"),
+        path: CallPath::from(PATH),
         id: "/keypair/name".into(),
     })
 }
@@ -110,7 +111,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     }
     // Names are unique, so the replaced key pair is deleted first.
     if op.context().predecessor.as_deref() == Some(&*name(op)) {
-        let old = for_user(op, delete(Service::Compute, format!("{PATH}/{}", segment(&name(op)))));
+        let old = for_user(op, delete(Service::Compute, CallPath::from(PATH).id(&name(op))));
         op.remove(ROOM, old).await?;
     }
     make_pair(op).await?;
@@ -213,7 +214,7 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
         return Ok(());
     }
     if is_ours(op).await? == Some(true) {
-        let call = delete(Service::Compute, format!("{PATH}/{}", segment(&name(op))));
+        let call = delete(Service::Compute, CallPath::from(PATH).id(&name(op)));
         let call = for_user(op, call);
         op.remove("delete", call).await?;
     }

@@ -69,7 +69,7 @@ pub(super) fn by_tag(op: &Op) -> Option<Marker> {
         field: "/tags".into(),
         value: json!([label]),
         envelope: Some(spec.envelope.to_string()),
-        path: format!("{path}/"),
+        path,
         id: "/id".into(),
     })
 }

@@ -5,7 +5,7 @@ use crate::lookup;
 use crate::op::{FailureClass, Op, OpError};
 use crate::types::quotas::{self, limit, project_prop};
 use crate::wire;
-use kiln_cloud::{delete, get, put};
+use kiln_cloud::{CallPath, delete, get, put};
 use serde_json::json;
 
 pub(super) fn quota() -> ResourceType {
@@ -35,10 +35,10 @@ pub(super) fn quota() -> ResourceType {
 }
 
 /// The path of the limits, which contains the id of the project.
-async fn path(op: &mut Op) -> Result<String, OpError> {
+async fn path(op: &mut Op) -> Result<CallPath, OpError> {
     let project = op.text("project").unwrap_or_default().to_owned();
     let project = lookup::find_id(op, PROJECT, &project).await?;
-    Ok(format!("/lbaas/quotas/{project}"))
+    Ok(CallPath::from("/lbaas/quotas").id(project))
 }
 
 async fn set(op: &mut Op) -> Result<(), OpError> {

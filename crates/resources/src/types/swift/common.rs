@@ -3,17 +3,15 @@
 use crate::declare::*;
 use crate::op::{FailureClass, Op, OpError};
 use crate::property_access::open;
-use crate::rest::in_path;
-use crate::wire;
-use kiln_cloud::{Call, Reply, delete, get, head, post, put};
+use kiln_cloud::{Call, CallPath, Reply, delete, get, head, post, put};
 use kiln_template::print;
 use serde_json::Value as Json;
 
 /// The number of objects in a page, which are listed and deleted together.
 const PAGE: &str = "1000";
 
-fn path(op: &Op) -> String {
-    format!("/{}", in_path(op.id().map_or("", |id| id)))
+fn path(op: &Op) -> CallPath {
+    CallPath::from("").id_or_url(op.id().map_or("", |id| id))
 }
 
 /// Headers from the members of a map, each behind a prefix.
@@ -115,12 +113,13 @@ async fn empty(op: &mut Op) -> Result<(), OpError> {
             listed => listed?,
         };
         let objects = listed.body.as_array().into_iter().flatten();
-        let paths: Vec<String> = objects
+        let paths: Vec<CallPath> = objects
             .filter_map(|object| object["name"].as_str())
-            .map(|name| format!("{container}/{}", wire::segment(name)))
+            .map(|name| container.clone().object(name))
             .collect();
         let Some(first) = paths.first() else { return Ok(()) };
-        let bulk = post(Service::ObjectStore, "", Json::String(paths.join("\n")))
+        let names = paths.iter().map(CallPath::checked).collect::<Result<Vec<_>, _>>()?;
+        let bulk = post(Service::ObjectStore, "", Json::String(names.join("\n")))
             .query("bulk-delete", "true")
             .header("Content-Type", "text/plain")
             .header("Accept", "application/json")
@@ -129,7 +128,7 @@ async fn empty(op: &mut Op) -> Result<(), OpError> {
         if done.body.get("Number Deleted").and_then(Json::as_u64).unwrap_or_default() == 0 {
             // The object store has no bulk deletion, or still lists deleted objects.
             for path in &paths {
-                op.remove(&format!("remove {path}"), delete(Service::ObjectStore, path.as_str()))
+                op.remove(&format!("remove {path}"), delete(Service::ObjectStore, path.clone()))
                     .await?;
             }
         }

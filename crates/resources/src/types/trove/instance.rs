@@ -7,7 +7,7 @@ use crate::property_access::{items, open, text};
 use crate::rest::{self, Readiness, RestSpec};
 use crate::types::fragments::name_prop;
 use crate::wire;
-use kiln_cloud::{Marker, delete, get, patch, post, put};
+use kiln_cloud::{CallPath, Marker, delete, get, patch, post, put};
 use kiln_template::functions::step_into_attribute;
 use serde_json::{Value as Json, json};
 
@@ -151,8 +151,8 @@ fn check(members: &Members) -> Result<(), PropertyError> {
     Ok(())
 }
 
-fn path(op: &Op) -> String {
-    format!("/instances/{}", op.id().map_or("", |id| id))
+fn path(op: &Op) -> CallPath {
+    CallPath::from("/instances").id(op.id().map_or("", |id| id))
 }
 
 /// Converts a user to a field of the request.
@@ -205,7 +205,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
 }
 
 async fn resize(op: &mut Op, what: &str, to: Json) -> Result<(), OpError> {
-    let call = post(Service::Database, format!("{}/action", path(op)), json!({ "resize": to }));
+    let call = post(Service::Database, path(op).then("/action"), json!({ "resize": to }));
     // An interrupted attempt may have made the change; then there is nothing to do.
     match op.call_retrying_conflicts(what, call.may_be_repeated()).await {
         Err(OpError::Failed(failure))
@@ -217,21 +217,21 @@ async fn resize(op: &mut Op, what: &str, to: Json) -> Result<(), OpError> {
 
 /// Reads the names of an instance's databases or users.
 async fn there(op: &mut Op, what: &str) -> Result<Vec<String>, OpError> {
-    let list = op.read(get(Service::Database, format!("{}/{what}", path(op)))).await?;
+    let list = op.read(get(Service::Database, path(op).id(what))).await?;
     let all = list.body[what].as_array().into_iter().flatten();
     Ok(all.filter_map(|it| it["name"].as_str()).map(Into::into).collect())
 }
 
 /// The marker by which a database or user of the instance is found.
 fn below(op: &Op, what: &str, name: &str) -> Marker {
-    let path = format!("{}/{what}", path(op));
+    let path = path(op).id(what);
     Marker {
         list: get(Service::Database, path.clone()),
         objects: format!("/{what}"),
         field: "/name".into(),
         value: name.into(),
         envelope: None,
-        path: format!("{path}/"),
+        path,
         id: "/name".into(),
     }
 }
@@ -244,14 +244,14 @@ async fn differ(op: &mut Op, what: &str, told: fn(&Value) -> Json) -> Result<(),
     let name = |it: &Value| open(it).as_map().and_then(|it| text(it, "name")).map(str::to_owned);
     let wanted: Vec<String> = items(&after, what).iter().filter_map(name).collect();
     for gone in items(&before, what).iter().filter_map(name).filter(|it| !wanted.contains(it)) {
-        let path = format!("{}/{what}/{}", path(op), wire::segment(&gone));
+        let path = path(op).id(what).id(&gone);
         op.remove(&format!("remove {what} {gone}"), delete(Service::Database, path)).await?;
     }
     for new in items(&after, what) {
         let Some(name) = name(new).filter(|name| !there.contains(name)) else { continue };
         let marker = below(op, what, &name);
         let body = json!({ what: [told(new)] });
-        let call = post(Service::Database, format!("{}/{what}", path(op)), body).marker(marker);
+        let call = post(Service::Database, path(op).id(what), body).marker(marker);
         op.call(&format!("make {what} {name}"), call).await?;
     }
     Ok(())
@@ -271,7 +271,7 @@ async fn users(op: &mut Op) -> Result<(), OpError> {
         let Some(called) = name(user) else { continue };
         let former = items(&before, "users").iter().find(|it| name(it).as_ref() == Some(&called));
         let Some(former) = former.filter(|former| !former.equals(user)) else { continue };
-        let place = format!("{}/users/{}", path(op), wire::segment(&called));
+        let place = path(op).then("/users").id(&called);
         let mut told = wire::json(user);
         let grants =
             |value: &Value| wire::json(value)["databases"].as_array().cloned().unwrap_or_default();
@@ -283,15 +283,17 @@ async fn users(op: &mut Op) -> Result<(), OpError> {
         )
         .await?;
         for gone in had.iter().filter(|it| !wanted.contains(it)).filter_map(Json::as_str) {
-            let call =
-                delete(Service::Database, format!("{place}/databases/{}", wire::segment(gone)));
+            let call = delete(Service::Database, place.clone().then("/databases").id(gone));
             op.remove(&format!("revoke {called} {gone}"), call).await?;
         }
         let new: Vec<Json> =
             wanted.iter().filter(|it| !had.contains(it)).map(|it| json!({ "name": it })).collect();
         if !new.is_empty() {
-            let call =
-                put(Service::Database, format!("{place}/databases"), json!({ "databases": new }));
+            let call = put(
+                Service::Database,
+                place.clone().then("/databases"),
+                json!({ "databases": new }),
+            );
             op.call(&format!("grant {called}"), call).await?;
         }
     }

@@ -3,13 +3,14 @@
 use super::common::{self, rest_spec};
 use crate::declare::*;
 use crate::op::{Op, OpError};
-use crate::rest::{self, in_path};
+use crate::rest;
 use crate::wire;
-use kiln_cloud::{Marker, get, patch};
+use kiln_cloud::{CallPath, Marker, get, patch};
 use serde_json::{Map as Fields, Value as Json, json};
 
 pub(super) fn mistral_trigger() -> ResourceType {
     ResourceType::new("OS::Zaqar::MistralTrigger")
+        .plain_data([SUBSCRIBER])
         .about("A subscription that starts a workflow for every message in a queue.")
         .service(Service::Messaging)
         .since("8.0.0")
@@ -51,7 +52,7 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
 async fn fields(op: &mut Op) -> Result<Fields<String, Json>, OpError> {
     let workflow = op.text("workflow_id").unwrap_or_default().to_owned();
     let shown =
-        op.read(get(Service::Workflow, format!("/workflows/{}", in_path(&workflow)))).await?;
+        op.read(get(Service::Workflow, CallPath::from("/workflows").id_or_url(&workflow))).await?;
     let address = shown.address().unwrap_or_default();
     let root = address.rsplit_once("/workflows/").map_or("", |it| it.0);
     let subscriber = format!("trust+{root}/executions");

@@ -4,9 +4,8 @@ use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::{Op, OpError};
 use crate::property_access::{open, section};
-use crate::rest::in_path;
 use crate::wire;
-use kiln_cloud::{delete, get, patch, put};
+use kiln_cloud::{CallPath, delete, get, patch, put};
 use serde_json::{Value as Json, json};
 
 pub(super) fn queue() -> ResourceType {
@@ -26,8 +25,8 @@ pub(super) fn queue() -> ResourceType {
         .on(OperationKind::Check, |op| Box::pin(look(op)))
 }
 
-fn path(op: &Op) -> String {
-    format!("/queues/{}", in_path(op.id().map_or("", |id| id)))
+fn path(op: &Op) -> CallPath {
+    CallPath::from("/queues").id_or_url(op.id().map_or("", |id| id))
 }
 
 /// Creates the queue. Its name is its id, so a repeated call creates no second queue.

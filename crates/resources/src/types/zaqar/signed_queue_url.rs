@@ -3,9 +3,8 @@
 
 use crate::declare::*;
 use crate::op::{Op, OpError};
-use crate::rest::in_path;
 use crate::wire;
-use kiln_cloud::post;
+use kiln_cloud::{CallPath, post};
 use kiln_template::Secret;
 use serde_json::{Value as Json, json};
 
@@ -28,6 +27,7 @@ pub(super) fn signed_queue_url() -> ResourceType {
             attr("query_str", None, "Query string with the signature, to be appended to the service's address."),
             attr("signature", None, "Signature that proves the access to be granted."),
         ])
+        .created_on_adopt()
         .creates(|op| Box::pin(create(op)))
 }
 
@@ -45,7 +45,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
         body["expires"] = until.strftime("%Y-%m-%dT%H:%M:%S").to_string().into();
     }
     let queue = op.text("queue").unwrap_or_default().to_owned();
-    let path = format!("/queues/{}/share", in_path(&queue));
+    let path = CallPath::from("/queues").id_or_url(&queue).then("/share");
     let call = post(Service::Messaging, path, body).may_be_repeated();
     let signed = op.call("sign", call).await?.body;
     let joined = |name: &str| {

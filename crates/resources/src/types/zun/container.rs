@@ -7,7 +7,7 @@ use crate::refusals::{exclusive, is_given, may_be_given};
 use crate::rest::{self, RestSpec, UpdateMethod};
 use crate::types::fragments::{name_attr, name_prop};
 use crate::wire;
-use kiln_cloud::{Call, Reply, delete, get, post};
+use kiln_cloud::{Call, CallPath, Reply, delete, get, post};
 use serde_json::{Map as Fields, Value as Json, json};
 
 pub(super) fn container() -> ResourceType {
@@ -200,7 +200,7 @@ async fn until_running(op: &mut Op) -> Result<(), OpError> {
 async fn name_networks(op: &mut Op, shown: &mut Json) -> Result<(), OpError> {
     let Some(addresses) = shown["addresses"].as_object_mut() else { return Ok(()) };
     for (id, entries) in addresses.clone() {
-        match op.read(get(Service::Network, format!("/networks/{id}"))).await {
+        match op.read(get(Service::Network, CallPath::from("/networks").id(id))).await {
             Ok(reply) => {
                 if let Some(name) = reply.text("/network/name") {
                     addresses.insert(name.to_owned(), entries);
@@ -236,19 +236,19 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
         op.call("change", versioned(op, call, Some("1.18"))).await?;
     }
     if op.changes("networks") {
-        connect(op, &rest::path(op, &spec)).await?;
+        connect(op, rest::path(op, &spec)).await?;
     }
     until_running(op).await
 }
 
 /// Attaches the container to its networks, and detaches it from former ones.
-async fn connect(op: &mut Op, path: &str) -> Result<(), OpError> {
+async fn connect(op: &mut Op, path: CallPath) -> Result<(), OpError> {
     let had = networks(&op.context().previous_properties);
     let wanted = networks(&op.context().properties);
     let gone = had.iter().filter(|it| !wanted.contains(it)).map(|it| ("network_detach", it));
     let new = wanted.iter().filter(|it| !had.contains(it)).map(|it| ("network_attach", it));
     for (how, network) in gone.chain(new) {
-        let call = post(Service::Container, format!("{path}/{how}"), Json::Null).empty();
+        let call = post(Service::Container, path.clone().id(how), Json::Null).empty();
         let mut call = call.microversion("1.18").may_be_repeated();
         for (name, value) in network {
             let word = if name == "v4-fixed-ip" { "fixed_ip" } else { name };

@@ -4,12 +4,12 @@ use crate::declare::Service;
 use crate::op::{FailureClass, Op, OpError, Progress};
 use crate::rest;
 use crate::wire;
-use kiln_cloud::{Call, Marker, Reply, delete, get, post};
+use kiln_cloud::{Call, CallPath, Marker, Reply, delete, get, post};
 use serde_json::{Value as Json, json};
 
 /// The path of the resource's volume.
-pub(crate) fn path(op: &Op) -> String {
-    format!("/volumes/{}", op.id().map_or("", |id| id))
+pub(crate) fn path(op: &Op) -> CallPath {
+    CallPath::from("/volumes").id(op.id().map_or("", |id| id))
 }
 
 /// The call that reads the resource's volume.
@@ -19,7 +19,7 @@ pub(crate) fn look(op: &Op) -> Call {
 
 /// The call for an action on the volume, which can be repeated.
 pub(super) fn action(op: &Op, body: Json) -> Call {
-    post(Service::Volume, format!("{}/action", path(op)), body).may_be_repeated()
+    post(Service::Volume, path(op).then("/action"), body).may_be_repeated()
 }
 
 /// The status of a volume.
@@ -51,7 +51,7 @@ fn being_made(op: &Op) -> Marker {
         field: "/id".into(),
         value: op.id().map_or("", |id| id).into(),
         envelope: Some("volume".into()),
-        path: "/volumes/".into(),
+        path: "/volumes".into(),
         id: "/id".into(),
     }
 }

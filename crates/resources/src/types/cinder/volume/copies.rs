@@ -2,7 +2,7 @@
 
 use crate::declare::Service;
 use crate::op::{Op, OpError, Progress};
-use kiln_cloud::{Marker, get, post};
+use kiln_cloud::{CallPath, Marker, get, post};
 use serde_json::json;
 
 /// The entry of the resource's data with the id of the backup.
@@ -15,7 +15,7 @@ fn backups(op: &Op) -> Marker {
         field: "/name".into(),
         value: op.copy_name().into(),
         envelope: Some("backup".into()),
-        path: "/backups/".into(),
+        path: "/backups".into(),
         id: "/id".into(),
     }
 }
@@ -30,7 +30,7 @@ pub(crate) async fn copy(op: &mut Op) -> Result<(), OpError> {
     let call = post(Service::Volume, "/backups", body).marker(backups(op));
     let id = op.copy("backup", call, "/backup/id").await?;
     op.set_data(COPY, &*id);
-    let look = get(Service::Volume, format!("/backups/{id}"));
+    let look = get(Service::Volume, CallPath::from("/backups").id(id));
     op.until(look, |reply| match reply.text("/backup/status") {
         Some("available") => Progress::Ready,
         Some("error") => {

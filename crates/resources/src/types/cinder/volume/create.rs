@@ -6,7 +6,7 @@ use crate::lookup;
 use crate::op::{FailureClass, Op, OpError};
 use crate::rest::{self, RestSpec};
 use crate::wire;
-use kiln_cloud::{Reply, post, put};
+use kiln_cloud::{CallPath, Reply, post, put};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ async fn from_backup(op: &mut Op, backup: &str) -> Result<(), OpError> {
     let fields = rest::new_fields(op, &spec);
     let name = fields.get("name").cloned().unwrap_or(Json::Null);
     let body = json!({ "restore": { "name": name } });
-    let call = post(Service::Volume, format!("/backups/{backup}/restore"), body);
+    let call = post(Service::Volume, CallPath::from("/backups").id(backup).then("/restore"), body);
     let call = match rest::marker(op) {
         Some(mut marker) => {
             // The new volume has only the name as a mark.

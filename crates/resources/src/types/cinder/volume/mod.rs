@@ -15,6 +15,7 @@ mod update;
 
 pub(super) fn volume() -> ResourceType {
     ResourceType::new("OS::Cinder::Volume")
+        .plain_data([copies::COPY])
         .about("A block storage volume, empty or made from an image, snapshot or other volume.")
         .service(Service::Volume)
         .entity("volumes")

@@ -6,7 +6,7 @@ use crate::op::{FailureClass, Op, OpError, Progress};
 use crate::property_access::{open, text};
 use crate::types::cinder::attaching::{self, Attachment};
 use crate::wire;
-use kiln_cloud::{Reply, get, post, put};
+use kiln_cloud::{CallPath, Reply, get, post, put};
 use serde_json::{Map, Value as Json, json};
 
 pub(super) async fn update(op: &mut Op) -> Result<(), OpError> {
@@ -53,7 +53,7 @@ async fn change_words(op: &mut Op) -> Result<(), OpError> {
         let metadata: Map<String, Json> =
             metadata.map(|(name, value)| (name.to_string(), wire::json(value))).collect();
         let body = json!({ "metadata": metadata });
-        op.call("metadata", put(Service::Volume, format!("{}/metadata", path(op)), body)).await?;
+        op.call("metadata", put(Service::Volume, path(op).then("/metadata"), body)).await?;
     }
     Ok(())
 }
@@ -116,7 +116,7 @@ async fn extend(op: &mut Op) -> Result<(), OpError> {
 async fn fill(op: &mut Op) -> Result<(), OpError> {
     let backup = op.nonempty_text("backup_id").unwrap_or_default().to_owned();
     let body = json!({ "restore": { "volume_id": op.id().map_or("", |id| id) } });
-    let call = post(Service::Volume, format!("/backups/{backup}/restore"), body);
+    let call = post(Service::Volume, CallPath::from("/backups").id(backup).then("/restore"), body);
     op.call("fill", call.may_be_repeated()).await?;
     calls::until_available(op).await.map(drop)
 }

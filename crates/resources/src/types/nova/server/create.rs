@@ -35,7 +35,7 @@ pub(super) fn marker(op: &Op) -> Option<Marker> {
         field: if is_ours { "/name" } else { "/description" }.into(),
         value: if is_ours { name } else { rest::label(op) }.into(),
         envelope: Some("server".into()),
-        path: "/servers/".into(),
+        path: "/servers".into(),
         id: "/id".into(),
     })
 }
@@ -165,5 +165,5 @@ pub(super) fn files(op: &Op) -> Vec<Json> {
 pub(super) fn tags(op: &Op) -> Call {
     let tags: Vec<Json> =
         op.items("tags").iter().map(|tag| print::plain(open(tag)).into()).collect();
-    put(Service::Compute, format!("{}/tags", look::path(op)), json!({ "tags": tags }))
+    put(Service::Compute, look::path(op).then("/tags"), json!({ "tags": tags }))
 }

@@ -7,7 +7,7 @@ use super::look::{self, path};
 use super::networks::{self, Entry, entries};
 use crate::declare::Members;
 use crate::op::{Op, OpError, Progress};
-use kiln_cloud::{Marker, Service, delete, get, post, put};
+use kiln_cloud::{CallPath, Marker, Service, delete, get, post, put};
 use serde_json::{Map, Value as Json, json};
 
 /// An interface of a server.
@@ -70,7 +70,7 @@ pub(crate) async fn connect(op: &mut Op, before: &[Entry], after: &[Entry]) -> R
 }
 
 async fn interfaces(op: &mut Op) -> Result<Vec<Interface>, OpError> {
-    let list = op.read(get(Service::Compute, format!("{}/os-interface", path(op)))).await?;
+    let list = op.read(get(Service::Compute, path(op).then("/os-interface"))).await?;
     let all = list.body["interfaceAttachments"].as_array().into_iter().flatten();
     let word = |json: &Json| json.as_str().unwrap_or_default().to_owned();
     Ok(all
@@ -155,9 +155,8 @@ fn agreement(entry: &Entry, interface: &Interface) -> u32 {
 
 /// Detaches an interface, and deletes its port if it is internal.
 async fn detach(op: &mut Op, port: &str) -> Result<(), OpError> {
-    let path = format!("{}/os-interface", path(op));
-    op.remove(&format!("detach {port}"), delete(Service::Compute, format!("{path}/{port}")))
-        .await?;
+    let path = path(op).then("/os-interface");
+    op.remove(&format!("detach {port}"), delete(Service::Compute, path.clone().id(port))).await?;
     let list = get(Service::Compute, path);
     look::until(op, list, |reply| {
         let all = reply.body["interfaceAttachments"].as_array().into_iter().flatten();
@@ -195,7 +194,11 @@ async fn keep(
         let settings =
             changed_settings(op, former.extra.as_deref(), entry.extra.as_deref()).await?;
         if !settings.is_empty() {
-            let call = put(Service::Network, format!("/ports/{port}"), json!({ "port": settings }));
+            let call = put(
+                Service::Network,
+                CallPath::from("/ports").id(port),
+                json!({ "port": settings }),
+            );
             op.call(&format!("change port {at}"), call).await?;
         }
     }
@@ -225,7 +228,7 @@ async fn attach(op: &mut Op, at: usize, entry: &Entry) -> Result<(), OpError> {
     if let Some(tag) = &entry.tag {
         body["tag"] = tag.as_str().into();
     }
-    let path = format!("{}/os-interface", path(op));
+    let path = path(op).then("/os-interface");
     let list = get(Service::Compute, path.clone());
     let marker = Marker {
         list: list.clone(),
@@ -233,7 +236,7 @@ async fn attach(op: &mut Op, at: usize, entry: &Entry) -> Result<(), OpError> {
         field: "/port_id".into(),
         value: (*port).into(),
         envelope: Some("interfaceAttachment".into()),
-        path: format!("{path}/"),
+        path: path.clone(),
         id: "/port_id".into(),
     };
     let call = post(Service::Compute, path, json!({ "interfaceAttachment": body }));
@@ -243,14 +246,14 @@ async fn attach(op: &mut Op, at: usize, entry: &Entry) -> Result<(), OpError> {
 
 /// Waits until the server shows the addresses of a port.
 async fn until_connected(op: &mut Op, port: &str) -> Result<(), OpError> {
-    let list = get(Service::Compute, format!("{}/os-interface", path(op)));
+    let list = get(Service::Compute, path(op).then("/os-interface"));
     let has_port = |reply: &kiln_cloud::Reply| {
         let all = reply.body["interfaceAttachments"].as_array().into_iter().flatten();
         all.into_iter().any(|it| it["port_id"] == port)
     };
     look::until(op, list, |reply| if has_port(reply) { Progress::Ready } else { Progress::NotYet })
         .await?;
-    let shown = op.read(get(Service::Network, format!("/ports/{port}"))).await?;
+    let shown = op.read(get(Service::Network, CallPath::from("/ports").id(port))).await?;
     let Some(address) = shown.text("/port/fixed_ips/0/ip_address").map(str::to_owned) else {
         return Ok(());
     };
@@ -273,7 +276,7 @@ const ALLOT: &str = "attach to any network";
 
 /// Lets the compute service choose a network if the server has no interface.
 async fn allot(op: &mut Op) -> Result<(), OpError> {
-    let path = format!("{}/os-interface", path(op));
+    let path = path(op).then("/os-interface");
     if !interfaces(op).await?.is_empty() {
         return Ok(());
     }

@@ -7,7 +7,7 @@ use crate::declare::Members;
 use crate::op::{FailureClass, Op, OpError, Progress};
 use crate::rest;
 use crate::types::heat::collecting;
-use kiln_cloud::{Marker, Reply, Service, delete, get};
+use kiln_cloud::{CallPath, Marker, Reply, Service, delete, get};
 use serde_json::json;
 
 /// Checks that the server is active.
@@ -105,7 +105,7 @@ fn failed_to_go(reply: &Reply) -> String {
 // --- snapshots ---
 
 /// The entry of the resource's data with the id of the server's image.
-const COPY: &str = "snapshot_image_id";
+pub(super) const COPY: &str = "snapshot_image_id";
 
 fn images(op: &Op) -> Marker {
     Marker {
@@ -114,7 +114,7 @@ fn images(op: &Op) -> Marker {
         field: "/name".into(),
         value: op.copy_name().into(),
         envelope: None,
-        path: "/images/".into(),
+        path: "/images".into(),
         id: "/id".into(),
     }
 }
@@ -126,7 +126,7 @@ pub(super) async fn copy(op: &mut Op) -> Result<(), OpError> {
     call.recovery.is_repeatable = false;
     let image = op.copy("image", call.marker(marker), "/image_id").await?;
     op.set_data(COPY, &*image);
-    op.until(get(Service::Image, format!("/images/{image}")), |reply| {
+    op.until(get(Service::Image, CallPath::from("/images").id(image)), |reply| {
         match reply.text("/status") {
             Some("active") => Progress::Ready,
             Some(status @ ("killed" | "deleted" | "error" | "pending_delete")) => {

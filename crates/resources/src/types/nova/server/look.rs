@@ -3,7 +3,7 @@
 use crate::declare::{Value, map};
 use crate::op::{FailureClass, Op, OpError, Progress};
 use crate::wire;
-use kiln_cloud::{Call, Marker, Reply, Service, Sharing, get, post};
+use kiln_cloud::{Call, CallPath, Marker, Reply, Service, Sharing, get, post};
 use serde_json::Value as Json;
 use std::time::Duration;
 
@@ -22,13 +22,13 @@ const ON_THE_WAY: [&str; 10] = [
 ];
 
 /// The path of the resource's server.
-pub(crate) fn path(op: &Op) -> String {
+pub(crate) fn path(op: &Op) -> CallPath {
     path_of(op.id().map_or("", |id| id))
 }
 
 /// The path of a server.
-pub(crate) fn path_of(id: &str) -> String {
-    format!("/servers/{id}")
+pub(crate) fn path_of(id: &str) -> CallPath {
+    CallPath::from("/servers").id(id)
 }
 
 /// The call that reads the resource's server.
@@ -38,7 +38,7 @@ pub(crate) fn look(op: &Op) -> Call {
 
 /// The call for an action on the server, which can be repeated.
 pub(crate) fn action(op: &Op, body: Json) -> Call {
-    post(Service::Compute, format!("{}/action", path(op)), body).may_be_repeated()
+    post(Service::Compute, path(op).then("/action"), body).may_be_repeated()
 }
 
 /// The status of a server, without the details in brackets that some services add.
@@ -114,7 +114,7 @@ fn building(op: &Op) -> Marker {
         field: "/id".into(),
         value: op.id().map_or("", |id| id).into(),
         envelope: Some("server".into()),
-        path: "/servers/".into(),
+        path: "/servers".into(),
         id: "/id".into(),
     }
 }

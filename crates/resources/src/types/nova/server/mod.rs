@@ -18,6 +18,7 @@ pub(crate) mod user_data;
 
 pub(super) fn server() -> ResourceType {
     ResourceType::new("OS::Nova::Server")
+        .plain_data([networks::INTERNAL, networks::COUNT, networks::NUMBERS, lifecycle::COPY])
         .about("A virtual machine with its disks, network ports and user data.")
         .service(Service::Compute)
         .entity("servers")
@@ -90,7 +91,7 @@ pub(super) fn server() -> ResourceType {
             attr("instance_name", Str, "Name of the server at the hypervisor, such as `instance-0000002a`."),
             attr("name", Str, "Name of the server in the compute service."),
             attr("networks", Map, "Map from network name and ID to the list of the server's addresses there."),
-            attr("os_collect_config", Map, "Settings with which `os-collect-config` on the server fetches its metadata.").uncached().since("9.0.0"),
+            attr("os_collect_config", Map, "Settings with which `os-collect-config` on the server fetches its metadata.").uncached().handed_out().since("9.0.0"),
             attr("tags", List, "Words by which the server can be found.").since("8.0.0"),
         ])
         .check(checks::check)

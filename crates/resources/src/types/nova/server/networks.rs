@@ -8,7 +8,7 @@ use crate::lookup;
 use crate::op::{FailureClass, Op, OpError, Progress};
 use crate::property_access::{given, items, open, section, word};
 use crate::wire;
-use kiln_cloud::{Call, Marker, Service, delete, get, post, put};
+use kiln_cloud::{Call, CallPath, Marker, Service, delete, get, post, put};
 use kiln_template::print;
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
@@ -87,12 +87,15 @@ pub(crate) async fn of_new(op: &mut Op, entries: &[Entry]) -> Result<Json, OpErr
 pub(super) async fn take_ports(op: &mut Op, entries: &[Entry]) -> Result<(), OpError> {
     let Some(from) = op.context().predecessor.clone() else { return Ok(()) };
     for port in entries.iter().filter_map(|entry| entry.port.as_ref()) {
-        let look = get(Service::Network, format!("/ports/{port}"));
+        let look = get(Service::Network, CallPath::from("/ports").id(port));
         let shown = op.read(look.clone()).await?;
         if shown.text("/port/device_id") != Some(&from) {
             continue;
         }
-        let call = delete(Service::Compute, format!("/servers/{from}/os-interface/{port}"));
+        let call = delete(
+            Service::Compute,
+            CallPath::from("/servers").id(&from).then("/os-interface").id(port),
+        );
         op.remove(&format!("free {port}"), call).await?;
         op.until(look, |reply| match reply.text("/port/device_id") {
             Some(device) if device == &*from => Progress::NotYet,
@@ -117,7 +120,8 @@ pub(super) async fn lead_floating_ip(
     if let (Some(_), Some(address)) = (port, &entry.fixed_ip) {
         body["fixed_ip_address"] = address.as_str().into();
     }
-    let call = put(Service::Network, format!("/floatingips/{id}"), json!({ "floatingip": body }));
+    let call =
+        put(Service::Network, CallPath::from("/floatingips").id(id), json!({ "floatingip": body }));
     match op.call(step, call).await {
         // A floating IP that does not exist is not associated.
         Err(stop) if port.is_none() && stop.is_not_found() => Ok(()),
@@ -128,11 +132,11 @@ pub(super) async fn lead_floating_ip(
 // --- internal ports ---
 
 /// The entry of the resource's data with the ids of internal ports, as JSON text like in Heat.
-const INTERNAL: &str = "internal_ports";
+pub(super) const INTERNAL: &str = "internal_ports";
 /// The entry of the resource's data with the number of internal ports so far, and the numbers of those in
 /// creation.
-const COUNT: &str = "ports_made";
-const NUMBERS: &str = "port_numbers";
+pub(super) const COUNT: &str = "ports_made";
+pub(super) const NUMBERS: &str = "port_numbers";
 
 /// The ids of the internal ports.
 pub(super) fn internal(op: &Op) -> Vec<String> {
@@ -182,7 +186,7 @@ fn marker(op: &Op, number: i64) -> Marker {
         field: "/description".into(),
         value: label.into(),
         envelope: Some("port".into()),
-        path: "/ports/".into(),
+        path: "/ports".into(),
         id: "/id".into(),
     }
 }
@@ -238,7 +242,8 @@ async fn fields(op: &mut Op, entry: &Entry) -> Result<Map<String, Json>, OpError
 
 /// Reads the id of a subnet's network.
 async fn network_of(op: &mut Op, subnet: &str) -> Result<String, OpError> {
-    let shown = op.read(get(Service::Network, format!("/subnets/{subnet}")).may_be_old()).await?;
+    let shown =
+        op.read(get(Service::Network, CallPath::from("/subnets").id(subnet)).may_be_old()).await?;
     match shown.text("/subnet/network_id") {
         Some(network) => Ok(network.to_owned()),
         None => Err(OpError::failed(
@@ -299,7 +304,7 @@ fn without_nulls(json: Json) -> Json {
 }
 
 fn removal(port: &str) -> Call {
-    delete(Service::Network, format!("/ports/{port}"))
+    delete(Service::Network, CallPath::from("/ports").id(port))
 }
 
 /// Deletes a port if it is internal.

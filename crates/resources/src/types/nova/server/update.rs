@@ -7,7 +7,7 @@ use crate::behaviour::DefinitionChange;
 use crate::op::{Op, OpError, Progress};
 use crate::property_access::{text, word};
 use crate::types::heat::collecting;
-use kiln_cloud::{Reply, Service, get, put};
+use kiln_cloud::{CallPath, Reply, Service, get, put};
 use serde_json::{Value as Json, json};
 
 /// Whether a change replaces the server although each property is updatable.
@@ -52,7 +52,7 @@ async fn change_words(op: &mut Op) -> Result<(), OpError> {
     }
     if op.changes("metadata") {
         let body = json!({ "metadata": create::metadata(op) });
-        op.call("metadata", put(Service::Compute, format!("{}/metadata", path(op)), body)).await?;
+        op.call("metadata", put(Service::Compute, path(op).then("/metadata"), body)).await?;
     }
     if op.changes("tags") {
         let call = create::tags(op);
@@ -116,7 +116,8 @@ pub(crate) async fn resize(op: &mut Op, flavor: &str) -> Result<(), OpError> {
 
 /// Reads the name of a flavor, because servers show the name and not the id.
 async fn flavor_name(op: &mut Op, flavor: &str) -> Result<String, OpError> {
-    let shown = op.read(get(Service::Compute, format!("/flavors/{flavor}")).may_be_old()).await?;
+    let shown =
+        op.read(get(Service::Compute, CallPath::from("/flavors").id(flavor)).may_be_old()).await?;
     Ok(shown.text("/flavor/name").unwrap_or(flavor).to_owned())
 }
 
