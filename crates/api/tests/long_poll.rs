@@ -63,6 +63,28 @@ async fn what_is_deployed_on_a_server_is_told_at_once() {
     assert_eq!(stranger.status, 304, "those of others are not told");
 }
 
+/// Clients that wait for the same server do not share what only one of them may see.
+#[tokio::test]
+async fn those_who_may_only_read_are_told_without_credentials() {
+    let api = TestApi::new();
+    let url = "/v1/demo/software_deployments/metadata/server-1?wait=60";
+    let tag = api.get("/demo/software_deployments/metadata/server-1").await;
+    let tag = tag.header("etag").to_owned();
+    let input = json!({"name": "deploy_password", "value": "swordfish"});
+    let body = json!({"name": "c", "inputs": [input]});
+    let made = api.send("demo", "POST", "/demo/software_configs", Some(body)).await;
+    let config = made.json()["software_config"]["id"].clone();
+    let body = json!({"config_id": config, "server_id": "server-1"});
+    let (member, reader, _) = tokio::join!(
+        api.knowing("demo", url, &tag),
+        api.knowing("reader", url, &tag),
+        api.send("demo", "POST", "/demo/software_deployments", Some(body)),
+    );
+    assert!(member.text.contains("swordfish"), "{member:?}");
+    assert_eq!(reader.json()["metadata"][0]["id"], config);
+    assert!(!reader.text.contains("swordfish"), "{reader:?}");
+}
+
 #[tokio::test]
 async fn the_older_api_waits_for_those_who_ask_it_to() {
     let api = TestApi::new();
