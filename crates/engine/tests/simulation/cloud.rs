@@ -60,10 +60,10 @@ pub struct Cloud {
 
 impl Cloud {
     pub fn act(&mut self, call: &Call) -> Reply {
-        if let Some(path) = call.request.path.checked().unwrap().strip_prefix("/stacks") {
+        if let Some(path) = call.request.path.checked().expect("a path").strip_prefix("/stacks") {
             return self.act_on_stacks(call, path);
         }
-        if let Some(id) = call.request.path.checked().unwrap().strip_prefix("/copies") {
+        if let Some(id) = call.request.path.checked().expect("a path").strip_prefix("/copies") {
             return self.act_on_copies(call, id.trim_start_matches('/'));
         }
         let id = call
@@ -462,7 +462,7 @@ async fn look(op: &mut Op) -> Result<(), OpError> {
     let Some(id) = op.id() else {
         return Err(OpError::failed(FailureClass::NotFound, "it is not there"));
     };
-    let path = CallPath::from("/things").id(&id);
+    let path = CallPath::from("/things").id(id);
     let reply = op.read(get(Service::Compute, path)).await?;
     show(op, &reply);
     let shown = reply.text("/thing/value").unwrap_or_default();
