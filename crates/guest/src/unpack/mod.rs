@@ -16,7 +16,8 @@ use std::io::{self, BufReader, Read, Seek};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use tar::EntryType;
-use target::{Attributes, Target, UnpackError};
+use target::{Attributes, Target};
+pub(crate) use target::{UnpackError, Unpacked};
 use zip::read::{Config, ZipReadOptions};
 use zip::unstable::read::ZipIterable;
 
@@ -103,9 +104,10 @@ pub(crate) fn unpack(
     archive: &mut File,
     folder: &Path,
     limits: Limits,
-) -> Result<()> {
-    archive.rewind().map_err(|error| GuestError::at(folder, error))?;
-    let mut target = Target::open(host, folder, limits)?;
+) -> Unpacked<()> {
+    let unusable = |error| UnpackError::Failed(GuestError::at(folder, error));
+    archive.rewind().map_err(unusable)?;
+    let mut target = Target::open(host, folder, limits).map_err(UnpackError::Failed)?;
     match format {
         Format::Tar { compression, dropped } => {
             unpack_tar(decompressed(archive, compression), dropped, &mut target)
@@ -119,6 +121,10 @@ pub(crate) fn unpack(
             target.skip_refused(name, written)
         }
     }
+}
+
+fn damaged(format: &str, error: &dyn std::error::Error) -> UnpackError {
+    UnpackError::Failed(GuestError::new(format!("not a valid {format} archive: {error}")))
 }
 
 fn decompressed<'a>(archive: &'a File, compression: Compression) -> Box<dyn Read + 'a> {
@@ -145,10 +151,10 @@ impl<R: Read> Read for Metered<'_, R> {
     }
 }
 
-fn unpack_tar(content: impl Read, dropped: usize, target: &mut Target<'_>) -> Result<()> {
+fn unpack_tar(content: impl Read, dropped: usize, target: &mut Target<'_>) -> Unpacked<()> {
     let allowance = Cell::new(MAX_HEADER_BYTES);
     let mut archive = tar::Archive::new(Metered { inner: content, allowance: &allowance });
-    let broken = |error: io::Error| GuestError::new(format!("not a valid tar archive: {error}"));
+    let broken = |error: io::Error| damaged("tar", &error);
     let mut entries = archive.entries().map_err(broken)?;
     loop {
         allowance.set(MAX_HEADER_BYTES);
@@ -179,7 +185,7 @@ fn unpack_tar_entry(
     entry: &mut tar::Entry<'_, impl Read>,
     dropped: usize,
     target: &mut Target<'_>,
-) -> std::result::Result<(), UnpackError> {
+) -> Unpacked<()> {
     let header = entry.header();
     let attributes = Attributes {
         mode: header.mode().unwrap_or(0o644),
@@ -211,9 +217,8 @@ fn owner(name: Option<&[u8]>, number: io::Result<u64>) -> (String, Option<u32>) 
     (name, number.ok().and_then(|it| u32::try_from(it).ok()))
 }
 
-fn unpack_zip(archive: &mut File, target: &mut Target<'_>) -> Result<()> {
-    let broken =
-        |error: zip::result::ZipError| GuestError::new(format!("not a valid zip archive: {error}"));
+fn unpack_zip(archive: &mut File, target: &mut Target<'_>) -> Unpacked<()> {
+    let broken = |error: zip::result::ZipError| damaged("zip", &error);
     let reader = BufReader::new(archive);
     // This reader does not keep the list of the entries in memory.
     let mut archive = ZipIterable::try_new(reader, Config::default()).map_err(broken)?;

@@ -20,12 +20,17 @@ const TENTHS_OF_FREE_SPACE: u64 = 9;
 
 /// The reason why an entry is not unpacked.
 #[derive(Debug)]
-pub(super) enum UnpackError {
+pub(crate) enum UnpackError {
     /// The entry is skipped.
     Refused(String),
-    /// Unpacking ends.
+    /// Unpacking ends: the archive is damaged, or the files cannot be written.
     Failed(GuestError),
+    /// Unpacking ends: the archive exceeds the limits.
+    OverLimit(GuestError),
 }
+
+/// The result of unpacking.
+pub(crate) type Unpacked<T> = std::result::Result<T, UnpackError>;
 
 /// The attributes of an entry.
 pub(super) struct Attributes {
@@ -78,27 +83,19 @@ impl Target<'_> {
     }
 
     /// Logs that an entry is skipped; other failures are returned.
-    pub(super) fn skip_refused(
-        &self,
-        name: &str,
-        written: std::result::Result<(), UnpackError>,
-    ) -> Result<()> {
+    pub(super) fn skip_refused(&self, name: &str, written: Unpacked<()>) -> Unpacked<()> {
         match written {
-            Ok(()) => Ok(()),
             Err(UnpackError::Refused(why)) => {
                 self.host.warn(format!("skipping {name:?} of the archive: {why}"));
                 Ok(())
             }
-            Err(UnpackError::Failed(error)) => Err(error),
+            written => written,
         }
     }
 
     /// Reads the rest of the content of an entry.
-    pub(super) fn discard(&mut self, content: &mut dyn Read) -> Result<()> {
-        self.copy(content, &mut io::sink()).map_err(|error| match error {
-            UnpackError::Refused(why) => GuestError::new(why),
-            UnpackError::Failed(error) => error,
-        })
+    pub(super) fn discard(&mut self, content: &mut dyn Read) -> Unpacked<()> {
+        self.copy(content, &mut io::sink())
     }
 
     /// Writes a file. An existing one, also a link, is replaced.
@@ -107,7 +104,7 @@ impl Target<'_> {
         name: &Path,
         attributes: &Attributes,
         content: &mut dyn Read,
-    ) -> std::result::Result<(), UnpackError> {
+    ) -> Unpacked<()> {
         let path = self.place(name)?;
         vacate(&path)?;
         let created = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
@@ -133,11 +130,7 @@ impl Target<'_> {
     }
 
     /// Creates a directory, or sets the attributes of an existing one.
-    pub(super) fn folder(
-        &mut self,
-        name: &Path,
-        attributes: &Attributes,
-    ) -> std::result::Result<(), UnpackError> {
+    pub(super) fn folder(&mut self, name: &Path, attributes: &Attributes) -> Unpacked<()> {
         // The directory itself belongs to the caller.
         if name.components().all(|it| matches!(it, Component::CurDir | Component::RootDir)) {
             return Ok(());
@@ -155,22 +148,14 @@ impl Target<'_> {
     }
 
     /// Creates a symlink. It may lead anywhere, but nothing is unpacked through a link that leaves the directory.
-    pub(super) fn symlink(
-        &mut self,
-        name: &Path,
-        link: &Path,
-    ) -> std::result::Result<(), UnpackError> {
+    pub(super) fn symlink(&mut self, name: &Path, link: &Path) -> Unpacked<()> {
         let path = self.place(name)?;
         vacate(&path)?;
         symlink(link, &path).map_err(|error| refused(&path, error))
     }
 
     /// Creates a hard link to a file of the directory.
-    pub(super) fn hard_link(
-        &mut self,
-        name: &Path,
-        link: &Path,
-    ) -> std::result::Result<(), UnpackError> {
+    pub(super) fn hard_link(&mut self, name: &Path, link: &Path) -> Unpacked<()> {
         let (path, known) = (self.place(name)?, self.place(link)?);
         if path == known {
             return Ok(());
@@ -183,7 +168,7 @@ impl Target<'_> {
     }
 
     /// Returns the path for a name. Its directories exist afterwards and lie in the target.
-    fn place(&mut self, name: &Path) -> std::result::Result<PathBuf, UnpackError> {
+    fn place(&mut self, name: &Path) -> Unpacked<PathBuf> {
         self.count_entry()?;
         let mut parts = Vec::new();
         for component in name.components() {
@@ -207,7 +192,7 @@ impl Target<'_> {
     }
 
     /// Returns the real path of a directory, which is created if necessary. Its parent has no symlink in its path.
-    fn enter(&mut self, path: &Path) -> std::result::Result<PathBuf, UnpackError> {
+    fn enter(&mut self, path: &Path) -> Unpacked<PathBuf> {
         let known = match path.symlink_metadata() {
             Ok(known) => known,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -230,13 +215,13 @@ impl Target<'_> {
         }
     }
 
-    fn count_entry(&mut self) -> std::result::Result<(), UnpackError> {
+    fn count_entry(&mut self) -> Unpacked<()> {
         match self.entries_left.checked_sub(1) {
             Some(left) => {
                 self.entries_left = left;
                 Ok(())
             }
-            None => Err(UnpackError::Failed(GuestError::new(format!(
+            None => Err(UnpackError::OverLimit(GuestError::new(format!(
                 "the archive has more than {} entries; KILN_GUEST_UNPACK_ENTRIES sets the limit",
                 self.limits.entries
             )))),
@@ -244,11 +229,7 @@ impl Target<'_> {
     }
 
     /// Copies the content of an entry, as far as there is room for it.
-    fn copy(
-        &mut self,
-        content: &mut dyn Read,
-        file: &mut dyn Write,
-    ) -> std::result::Result<(), UnpackError> {
+    fn copy(&mut self, content: &mut dyn Read, file: &mut dyn Write) -> Unpacked<()> {
         let mut buffer = vec![0; 64 << 10];
         loop {
             let read = match content.read(&mut buffer) {
@@ -260,7 +241,7 @@ impl Target<'_> {
                 }
             };
             let Some(left) = self.bytes_left.checked_sub(read as u64) else {
-                return Err(UnpackError::Failed(GuestError::new(format!(
+                return Err(UnpackError::OverLimit(GuestError::new(format!(
                     "the content of the archive is larger than {} bytes, or does not fit on the file system; \
                      KILN_GUEST_UNPACK_BYTES sets the limit",
                     self.limits.bytes
@@ -304,7 +285,7 @@ impl Target<'_> {
 }
 
 /// Removes what is at the path of a new file; a directory stays.
-fn vacate(path: &Path) -> std::result::Result<(), UnpackError> {
+fn vacate(path: &Path) -> Unpacked<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(refused(path, error)),
         _ => Ok(()),

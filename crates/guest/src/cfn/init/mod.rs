@@ -14,7 +14,7 @@ use crate::host::Host;
 use crate::http::{FailureKind, Http, Request};
 use crate::options::{Args, Flag, value};
 use crate::process;
-use crate::unpack::{self, Format, Limits};
+use crate::unpack::{self, Format, Limits, UnpackError};
 use crate::users;
 use plan::{CommandStep, Content, FileStep, Run};
 use std::process::Command;
@@ -96,8 +96,8 @@ fn only_logged(host: &Host, command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Downloads an archive and unpacks it. As with heat-cfntools, an archive that cannot be had is only logged; one that
-/// exceeds the limits is an error.
+/// Downloads an archive and unpacks it. As with heat-cfntools, an archive that cannot be had or is damaged is only
+/// logged; one that exceeds the limits is an error.
 fn source(host: &Host, folder: &str, url: &str) -> Result<()> {
     let Some(format) = Format::of(url) else {
         host.warn(format!("{url} is not a known archive format"));
@@ -126,8 +126,14 @@ fn source(host: &Host, folder: &str, url: &str) -> Result<()> {
         }
     }
     let name = url.split(['?', '#']).next().unwrap_or(url).rsplit('/').next().unwrap_or("source");
-    let unpacked = unpack::unpack(host, (format, name), &mut archive, &folder, limits);
-    unpacked.map_err(|error| GuestError::new(format!("{url} cannot be unpacked: {error}")))
+    let failed = |why: &dyn std::fmt::Display| format!("{url} cannot be unpacked: {why}");
+    match unpack::unpack(host, (format, name), &mut archive, &folder, limits) {
+        Ok(()) => {}
+        Err(UnpackError::OverLimit(error)) => return Err(GuestError::new(failed(&error))),
+        Err(UnpackError::Failed(error)) => host.warn(failed(&error)),
+        Err(UnpackError::Refused(why)) => host.warn(failed(&why)),
+    }
+    Ok(())
 }
 
 fn fetch(host: &Host, url: &str) -> Result<Vec<u8>> {
