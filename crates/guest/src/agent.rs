@@ -22,6 +22,9 @@ const DELIVERED: [&str; 2] =
 /// The scripts in the phases whose work the agent does itself.
 const OWN: [&str; 2] = ["20-os-apply-config", "55-heat-config"];
 
+/// The number of rounds without a pause after which the sources of metadata are expected not to change any more.
+const MAX_SWITCHES: u32 = 8;
+
 /// Runs the tool. Returns the exit status, or `None` to restart.
 pub(crate) fn main(host: &mut Host, args: &Args) -> Option<i32> {
     collect::run(host, args, serve)
@@ -37,6 +40,7 @@ fn serve(host: &Host, args: &Args) -> Result<Option<i32>> {
     let mut collector = Collector::new(host, &config);
     let mut pauses = Backoff::new(&config);
     let mut is_unfinished = true;
+    let mut switches = 0;
     loop {
         let round = collector.round(host, &config, &cache)?;
         let has_changed = !round.changed.is_empty();
@@ -47,10 +51,16 @@ fn serve(host: &Host, args: &Args) -> Result<Option<i32>> {
         if has_changed || is_unfinished {
             is_unfinished = !act(host, &metadata, &round, &cache, has_changed)?;
         }
-        if config != before {
-            // The metadata names other sources.
+        if config == before {
+            switches = 0;
+        } else {
+            // The metadata names other sources, which are queried at once.
             collector = Collector::new(host, &config);
-            continue;
+            switches += 1;
+            if switches < MAX_SWITCHES {
+                continue;
+            }
+            host.warn("the metadata keeps naming other sources");
         }
         if is_once {
             return Ok(Some(i32::from(is_unfinished)));

@@ -20,6 +20,9 @@ const NOVA: &str = "http://169.254.169.254/openstack/latest/user_data";
 const TOOLS: &str = "/var/lib/heat-cfntools";
 const IGNITION: &str = "application/vnd.coreos.ignition+json";
 
+/// The maximal depth of messages within messages.
+const MAX_DEPTH: usize = 8;
+
 /// A part of the user data.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct MimePart {
@@ -159,9 +162,15 @@ fn script(host: &Host, number: usize, part: &MimePart) -> Result<i32> {
 
 /// Parses user data: a single part, or the parts of a MIME message.
 fn parse_parts(bytes: &[u8]) -> Vec<MimePart> {
+    parse_nested_parts(bytes, MAX_DEPTH)
+}
+
+/// Parses a message whose parts may be messages, down to a depth.
+fn parse_nested_parts(bytes: &[u8], depth: usize) -> Vec<MimePart> {
     let text = String::from_utf8_lossy(bytes);
     let (head, body) = split(&text);
     match boundary(&head) {
+        Some(_) if depth == 0 => Vec::new(),
         Some(boundary) => {
             let line = format!("--{boundary}");
             let mut all = Vec::new();
@@ -170,7 +179,8 @@ fn parse_parts(bytes: &[u8]) -> Vec<MimePart> {
                 let plain = one.trim_end_matches(['\r', '\n']);
                 if plain == line || plain == format!("{line}--") {
                     if let Some(part) = at.take() {
-                        all.extend(parse_parts(strip_line_end(&part).as_bytes()));
+                        let part = strip_line_end(&part).as_bytes();
+                        all.extend(parse_nested_parts(part, depth - 1));
                     }
                     at = (plain == line).then(String::new);
                 } else if let Some(part) = &mut at {

@@ -131,24 +131,24 @@ pub(crate) fn inside(folder: &Path, name: &str) -> Result<PathBuf> {
     }
 }
 
-/// Creates an unnamed file that no other process can open, for the output of a program.
+/// Creates an unnamed file that no other process can open, for the output of a program or for a download.
 pub(crate) fn nameless(folder: &Path) -> Result<File> {
-    let path = folder.join(format!(".caught.{}.{}", std::process::id(), unique()));
+    let path = beside(&folder.join("caught"))?;
     let opened = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path);
     let file = opened.map_err(|error| GuestError::at(&path, error))?;
     remove(&path)?;
     Ok(file)
 }
 
-fn unique() -> usize {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    static COUNT: AtomicUsize = AtomicUsize::new(0);
-    COUNT.fetch_add(1, Ordering::Relaxed)
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+
+    fn unique() -> usize {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        COUNT.fetch_add(1, Ordering::Relaxed)
+    }
 
     /// A directory that is removed with the test.
     pub(crate) struct Folder(pub(crate) PathBuf);

@@ -3,7 +3,7 @@
 use crate::files;
 use crate::time::Timestamp;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 /// The environment variable with the root directory.
@@ -69,13 +69,22 @@ impl Host {
         self.root = root;
     }
 
-    /// Returns a path below the root, unless it is already there.
+    /// Returns a path below the root, unless it is already there. As in the root directory of a system, `..` does not
+    /// lead out of it.
     pub(crate) fn path(&self, path: impl AsRef<Path>) -> PathBuf {
         let path = path.as_ref();
-        if self.is_system_root() || path.starts_with(&self.root) || path.is_relative() {
+        if self.is_system_root() || path.is_relative() {
             return path.to_path_buf();
         }
-        self.root.join(path.strip_prefix("/").unwrap_or(path))
+        let mut below = self.root.clone();
+        for component in path.strip_prefix(&self.root).unwrap_or(path).components() {
+            match component {
+                Component::Normal(part) => below.push(part),
+                Component::ParentDir if below != self.root => _ = below.pop(),
+                _ => {}
+            }
+        }
+        below
     }
 
     /// Reports whether the root is that of the system.
@@ -152,6 +161,7 @@ impl Host {
             Level::Warning => "WARNING",
             Level::Error => "ERROR",
         };
+        let text = printable(text);
         let time = Timestamp::from_unix(self.now()).for_logs();
         eprintln!("[{time}] ({}) [{word}] {text}", self.tool);
         if let Some(file) = &self.log_file {
@@ -181,6 +191,21 @@ impl Host {
     }
 }
 
+/// Returns a text for a log: further lines are indented, so that they cannot be taken for lines of the log, and
+/// control characters are escaped, so that they cannot command a terminal.
+fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '\n' => shown.push_str("\n    "),
+            '\t' => shown.push(char),
+            char if char.is_control() => shown.extend(char.escape_default()),
+            char => shown.push(char),
+        }
+    }
+    shown
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,6 +217,9 @@ mod tests {
         host.set_root("/srv/guest");
         assert_eq!(host.path("/etc/motd"), Path::new("/srv/guest/etc/motd"));
         assert_eq!(host.path("/srv/guest/etc/motd"), Path::new("/srv/guest/etc/motd"));
+        for path in ["/../../etc/motd", "/etc/x/../motd", "/srv/guest/../../etc/motd"] {
+            assert_eq!(host.path(path), Path::new("/srv/guest/etc/motd"), "{path}");
+        }
         assert!(host.child_environment()["PATH"].starts_with("/srv/guest/usr/bin:"));
     }
 

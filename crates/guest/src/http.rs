@@ -1,14 +1,21 @@
 //! HTTP requests with limits on time and size, and with retries.
 
+mod redirect;
+
 use crate::host::{Host, RetryPolicy};
 use std::fmt;
+use std::fs::File;
+use std::io::{self, Seek};
 use std::sync::OnceLock;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig};
-use ureq::{Agent, http};
+use ureq::{Agent, Body, http};
 
-/// The maximal size of a response.
+/// The maximal size of a response that is kept in memory.
 const MAX_BODY_BYTES: u64 = 32 << 20;
+
+/// The maximal number of redirects of one request.
+const MAX_REDIRECTS: usize = 10;
 
 /// The certificate bundles of the distributions.
 const CERTIFICATE_BUNDLES: [&str; 4] = [
@@ -60,6 +67,7 @@ pub(crate) enum FailureKind {
     NoHost,
     Refused,
     Timeout,
+    TooLarge,
     Other,
 }
 
@@ -96,6 +104,15 @@ impl Request {
 }
 
 impl Reply {
+    /// Returns the status and the headers of a response.
+    fn of(response: &http::Response<Body>) -> Reply {
+        let headers = response.headers().iter().map(|(name, value)| {
+            (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+        });
+        let (status, headers) = (response.status().as_u16(), headers.collect());
+        Reply { status, headers, body: Vec::new() }
+    }
+
     /// Returns a header.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut all = self.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
@@ -150,6 +167,58 @@ impl Http {
 
     /// Sends a request once.
     pub(crate) fn send(&self, request: &Request) -> Result<Reply, RequestError> {
+        let (url, mut response) = self.follow(request)?;
+        let body = response.body_mut().with_config().limit(MAX_BODY_BYTES).read_to_vec();
+        let body = body.map_err(|error| request_error(without_query(&url), &error))?;
+        Ok(Reply { body, ..Reply::of(&response) })
+    }
+
+    /// Downloads to a file with retries. The response has no body in memory.
+    pub(crate) fn download(
+        &self,
+        host: &Host,
+        request: &Request,
+        file: &mut File,
+        max_bytes: u64,
+    ) -> Result<Reply, RequestError> {
+        self.retry(host, request, || {
+            let (url, mut response) = self.follow(request)?;
+            let wrong = |error: io::Error| request_error(without_query(&url), &error.into());
+            file.set_len(0).and_then(|()| file.rewind()).map_err(wrong)?;
+            // The limit of the reader is an error, so a shorter file is never taken for the whole one.
+            let mut body = response.body_mut().with_config().limit(max_bytes).reader();
+            io::copy(&mut body, file).map_err(wrong)?;
+            Ok(Reply::of(&response))
+        })
+    }
+
+    /// Sends a request and those that redirects lead to, all within its time limit. Returns the last URL.
+    fn follow(&self, request: &Request) -> Result<(String, http::Response<Body>), RequestError> {
+        let mut request = request.clone();
+        let started = Instant::now();
+        for _ in 0..=MAX_REDIRECTS {
+            let left = request.timeout.saturating_sub(started.elapsed());
+            let response = self.send_one(&request, left)?;
+            let location = response.headers().get("location").filter(|_| {
+                request.method == "GET"
+                    && matches!(response.status().as_u16(), 301..=303 | 307 | 308)
+            });
+            let Some(location) = location else { return Ok((request.url, response)) };
+            let location = String::from_utf8_lossy(location.as_bytes());
+            request.url = redirect::target(&request, &location).map_err(|why| {
+                let message = format!("{}: {why}", without_query(&request.url));
+                RequestError { kind: FailureKind::Other, message }
+            })?;
+        }
+        let message = format!("{}: too many redirects", without_query(&request.url));
+        Err(RequestError { kind: FailureKind::Other, message })
+    }
+
+    fn send_one(
+        &self,
+        request: &Request,
+        timeout: Duration,
+    ) -> Result<http::Response<Body>, RequestError> {
         let wrong = |message: String| RequestError { kind: FailureKind::Other, message };
         let mut built = http::Request::builder().method(request.method).uri(&request.url);
         for (name, value) in &request.headers {
@@ -165,24 +234,13 @@ impl Http {
         };
         let answered = if request.body.is_empty() && matches!(request.method, "GET" | "HEAD") {
             let built = built.body(()).map_err(|error| wrong(format!("{url}: {error}")))?;
-            let timeout = Some(request.timeout);
-            agent.run(agent.configure_request(built).timeout_global(timeout).build())
+            agent.run(agent.configure_request(built).timeout_global(Some(timeout)).build())
         } else {
             let built = built.body(request.body.as_slice());
             let built = built.map_err(|error| wrong(format!("{url}: {error}")))?;
-            let timeout = Some(request.timeout);
-            agent.run(agent.configure_request(built).timeout_global(timeout).build())
+            agent.run(agent.configure_request(built).timeout_global(Some(timeout)).build())
         };
-        let mut response = answered.map_err(|error| request_error(url, &error))?;
-        let body = response.body_mut().with_config().limit(MAX_BODY_BYTES).read_to_vec();
-        let headers = response.headers().iter().map(|(name, value)| {
-            (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
-        });
-        Ok(Reply {
-            status: response.status().as_u16(),
-            headers: headers.collect(),
-            body: body.map_err(|error| request_error(url, &error))?,
-        })
+        answered.map_err(|error| request_error(url, &error))
     }
 
     /// Sends a request until it is answered without a server error, or the attempts are used up.
@@ -191,11 +249,21 @@ impl Http {
         host: &Host,
         request: &Request,
     ) -> Result<Reply, RequestError> {
+        self.retry(host, request, || self.send(request))
+    }
+
+    fn retry(
+        &self,
+        host: &Host,
+        request: &Request,
+        mut send: impl FnMut() -> Result<Reply, RequestError>,
+    ) -> Result<Reply, RequestError> {
         let mut attempt = 1;
         loop {
-            let answered = self.send(request);
+            let answered = send();
             let trouble = match &answered {
                 Ok(reply) if !reply.may_be_better_later() => return answered,
+                Err(RequestError { kind: FailureKind::TooLarge, .. }) => return answered,
                 Ok(reply) => {
                     format!("{} returned status {}", without_query(&request.url), reply.status)
                 }
@@ -230,6 +298,8 @@ impl Http {
 fn agent(tls: Option<TlsConfig>, proxy: Option<ureq::Proxy>) -> Agent {
     let builder = Agent::config_builder()
         .http_status_as_error(false)
+        // Redirects are followed here, because they must not take credentials along.
+        .max_redirects(0)
         .timeout_connect(Some(Duration::from_secs(10)))
         .user_agent("kiln-guest")
         .proxy(proxy);
@@ -256,6 +326,7 @@ fn request_error(url: &str, error: &ureq::Error) -> RequestError {
             FailureKind::Refused
         }
         ureq::Error::Timeout(_) => FailureKind::Timeout,
+        ureq::Error::BodyExceedsLimit(_) => FailureKind::TooLarge,
         _ => FailureKind::Other,
     };
     RequestError { kind, message: format!("{url}: {error}") }

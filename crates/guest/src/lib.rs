@@ -30,6 +30,7 @@ mod run_parts;
 mod sign;
 mod time;
 mod tools;
+mod unpack;
 mod users;
 
 pub use tools::main;

@@ -6,6 +6,7 @@ mod cfn;
 mod collect;
 mod deploy;
 mod hooks;
+mod hostile;
 mod ignition;
 mod image;
 mod server;

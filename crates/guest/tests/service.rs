@@ -27,27 +27,46 @@ pub(crate) struct Service {
 impl Service {
     /// Answers one request after another: status and body.
     pub(crate) fn answering(answers: &[(u16, &str)]) -> Service {
+        let answers = answers.iter().map(|(status, body)| answer(*status, "", body.as_bytes()));
+        Service::scripted(answers.collect())
+    }
+
+    /// Answers one request after another with these bytes.
+    pub(crate) fn scripted(answers: Vec<Vec<u8>>) -> Service {
+        let mut answers = answers.into_iter();
+        Service::writing(move |mut stream| {
+            let Some(answer) = answers.next() else { return false };
+            _ = stream.write_all(&answer);
+            answers.len() > 0
+        })
+    }
+
+    /// Lets a function answer each request, until it returns false.
+    pub(crate) fn writing(mut answer: impl FnMut(&TcpStream) -> bool + Send + 'static) -> Service {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
-        let answers: Vec<(u16, String)> =
-            answers.iter().map(|(status, body)| (*status, (*body).to_owned())).collect();
         let (send, requests) = channel();
         std::thread::spawn(move || {
-            for (status, body) in answers {
+            loop {
                 let Ok((stream, _)) = listener.accept() else { return };
                 let Some(request) = read(&stream) else { return };
-                let answer = format!(
-                    "HTTP/1.1 {status} x\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-                    body.len()
-                );
-                _ = (&stream).write_all(answer.as_bytes());
-                if send.send(request).is_err() {
+                let goes_on = answer(&stream);
+                if send.send(request).is_err() || !goes_on {
                     return;
                 }
             }
         });
         Service { url, requests }
     }
+}
+
+/// Builds a response; `headers` end with a line end each.
+pub(crate) fn answer(status: u16, headers: &str, body: &[u8]) -> Vec<u8> {
+    let length = body.len();
+    let head = format!(
+        "HTTP/1.1 {status} x\r\nContent-Length: {length}\r\nConnection: close\r\n{headers}\r\n"
+    );
+    [head.as_bytes(), body].concat()
 }
 
 fn read(stream: &TcpStream) -> Option<ReceivedRequest> {

@@ -47,7 +47,7 @@ pub(crate) fn main(host: &Host, args: &Args) -> i32 {
                 FailureKind::NoHost => 6,
                 FailureKind::Refused => 7,
                 FailureKind::Timeout => 28,
-                FailureKind::Other => 56,
+                FailureKind::TooLarge | FailureKind::Other => 56,
             }
         }
     }

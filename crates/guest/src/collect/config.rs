@@ -68,6 +68,9 @@ pub(crate) const FLAGS: &[Flag] = &[
 const SECTIONS: [&str; 8] =
     ["heat_local", "keystone", "request", "zaqar", "local", "heat", "cfn", "ec2"];
 
+/// The maximal pause or time limit.
+const MAX_SECONDS: u64 = 24 * 3600;
+
 /// The merged configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Config {
@@ -142,9 +145,10 @@ impl Config {
         ["true", "yes", "on", "1"].contains(&value.as_str())
     }
 
-    /// Returns a number.
-    pub(crate) fn number(&self, section: &str, key: &str, default: u64) -> u64 {
-        self.get(section, key).and_then(|it| it.parse().ok()).unwrap_or(default)
+    /// Returns a number of seconds, at most a day.
+    pub(crate) fn seconds(&self, section: &str, key: &str, default: u64) -> u64 {
+        let configured = self.get(section, key).and_then(|it| it.parse().ok());
+        configured.unwrap_or(default).min(MAX_SECONDS)
     }
 
     /// Returns the values of several keys; `None` if one is missing.
@@ -221,6 +225,8 @@ mod tests {
         assert_eq!(config.all("DEFAULT", "collectors"), ["ec2", "cfn"]);
         config.overlay(&json!({"cfn": {"stack_name": null}, "polling_interval": 5}));
         assert_eq!(config.every("cfn", ["stack_name", "path"]), None);
-        assert_eq!(config.number("DEFAULT", "polling_interval", 30), 5);
+        assert_eq!(config.seconds("DEFAULT", "polling_interval", 30), 5);
+        config.overlay(&json!({"polling_interval": u64::MAX}));
+        assert_eq!(config.seconds("DEFAULT", "polling_interval", 30), MAX_SECONDS);
     }
 }

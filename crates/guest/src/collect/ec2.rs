@@ -11,30 +11,42 @@ use std::path::{Path, PathBuf};
 
 const USUAL: &str = "http://169.254.169.254/latest/meta-data";
 
-/// The maximal depth of the tree.
+/// The maximal depth of the tree, and the maximal number of its names.
 const MAX_DEPTH: usize = 8;
+const MAX_NAMES: usize = 2000;
 
 pub(crate) fn collect(host: &Host, http: &Http, config: &Config) -> Result<Value, SourceError> {
     if let Some(found) = from_drive(host) {
         return Ok(found);
     }
     let base = config.get("ec2", "metadata_url").unwrap_or(USUAL).trim_end_matches('/');
-    let timeout = config.number("ec2", "timeout", 10);
-    walk(http, &format!("{base}/"), timeout, 0)
+    let timeout = config.seconds("ec2", "timeout", 10);
+    let mut left = MAX_NAMES;
+    walk(http, &format!("{base}/"), timeout, 0, &mut left)
 }
 
 /// Reads a tree of names: a line that ends with a slash is a map, and `0=key` stands for the tree below `0/`.
-fn walk(http: &Http, url: &str, timeout: u64, depth: usize) -> Result<Value, SourceError> {
+fn walk(
+    http: &Http,
+    url: &str,
+    timeout: u64,
+    depth: usize,
+    left: &mut usize,
+) -> Result<Value, SourceError> {
     let mut map = Map::new();
     for line in get(http, url, timeout)?.lines().filter(|line| !line.is_empty()) {
+        *left = left.checked_sub(1).ok_or_else(|| {
+            SourceError::NotAvailable(format!("{url}: more than {MAX_NAMES} names"))
+        })?;
         if let Some(name) = line.strip_suffix('/')
             && depth < MAX_DEPTH
         {
-            map.insert(name.into(), walk(http, &format!("{url}{line}"), timeout, depth + 1)?);
+            map.insert(name.into(), walk(http, &format!("{url}{line}"), timeout, depth + 1, left)?);
         } else if let Some((number, _)) = line.split_once('=')
             && depth < MAX_DEPTH
         {
-            map.insert(number.into(), walk(http, &format!("{url}{number}/"), timeout, depth + 1)?);
+            let below = walk(http, &format!("{url}{number}/"), timeout, depth + 1, left)?;
+            map.insert(number.into(), below);
         } else {
             map.insert(line.into(), get(http, &format!("{url}{line}"), timeout)?.into());
         }

@@ -171,7 +171,7 @@ impl Collector {
         pause: Duration,
         is_over: &AtomicBool,
     ) {
-        let max_delay = config.number("DEFAULT", "polling_interval", 30);
+        let max_delay = config.seconds("DEFAULT", "polling_interval", 30);
         for name in ["heat", "cfn"] {
             let state = self.states.entry(name).or_default();
             let Some(max_wait) = state.max_wait else { continue };
@@ -213,7 +213,7 @@ impl Backoff {
     }
 
     fn shortest(config: &Config) -> Duration {
-        Duration::from_secs(config.number("DEFAULT", "min_polling_interval", 1).max(1))
+        Duration::from_secs(config.seconds("DEFAULT", "min_polling_interval", 1).max(1))
     }
 
     /// Returns the next pause.
@@ -222,7 +222,7 @@ impl Backoff {
             self.next = Backoff::shortest(config);
         }
         let max_delay =
-            Duration::from_secs(config.number("DEFAULT", "polling_interval", 30).max(1));
+            Duration::from_secs(config.seconds("DEFAULT", "polling_interval", 30).max(1));
         let pause = self.next.min(max_delay);
         self.next = (self.next * 2).min(max_delay);
         pause
@@ -333,7 +333,7 @@ fn read_config_files(host: &Host, args: &Args) -> Vec<(PathBuf, Option<String>)>
 
 /// Returns a random delay that keeps many servers from polling at the same time.
 fn splay(config: &Config) -> Duration {
-    Duration::from_secs(config.number("DEFAULT", "splay", 0)).mul_f64(random())
+    Duration::from_secs(config.seconds("DEFAULT", "splay", 0)).mul_f64(random())
 }
 
 /// Returns a random number between 0 and 1.

@@ -75,7 +75,10 @@ impl SourceState {
             return Err(SourceError::NotAvailable("the response is not metadata".into()));
         };
         let tag = |header: &str, condition: &'static str| {
-            Some((condition, reply.header(header)?.to_owned()))
+            // A value that cannot be sent back would make every later request fail.
+            let value = reply.header(header)?;
+            let is_plain = value.bytes().all(|it| it == b' ' || it.is_ascii_graphic());
+            is_plain.then(|| (condition, value.to_owned()))
         };
         let tag =
             tag("ETag", "If-None-Match").or_else(|| tag("Last-Modified", "If-Modified-Since"));
@@ -250,7 +253,7 @@ fn describe_field(
     let query = sign::version_2(wanted.key, call);
     let request = Request::new("GET", format!("{}?{query}", wanted.url))
         .with("Content-Type", "application/json")
-        .with_timeout(config.number("cfn", "timeout", 10) + wait.unwrap_or(0));
+        .with_timeout(config.seconds("cfn", "timeout", 10) + wait.unwrap_or(0));
     let reply = http.send(&request);
     let reply = reply.map_err(|failed| SourceError::NotAvailable(failed.to_string()))?;
     let body: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
@@ -290,7 +293,7 @@ pub(crate) fn request(
     let Some(url) = config.get("request", "metadata_url") else {
         return Err(SourceError::NotConfigured);
     };
-    let request = Request::new("GET", url).with_timeout(config.number("request", "timeout", 10));
+    let request = Request::new("GET", url).with_timeout(config.seconds("request", "timeout", 10));
     let reply = send_conditional(http, request, state, None)?;
     state.take(&reply, |reply| serde_json::from_slice(&reply.body).ok().filter(Value::is_object))
 }

@@ -163,7 +163,7 @@ fn wait_until(
         if missing.is_empty() {
             return Ok(());
         }
-        if started.elapsed() + interval > limit {
+        if started.elapsed().saturating_add(interval) > limit {
             let reason = match output.status {
                 0 => String::new(),
                 status => format!(

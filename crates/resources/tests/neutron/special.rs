@@ -501,3 +501,15 @@ fn rules_of_a_group_in_ec2_terms_are_those_of_the_network_service() {
     ]);
     assert_eq!(*sent, expected);
 }
+
+/// OSSN-0011: a rule for a group that does not exist let in everybody.
+#[test]
+fn ossn_0011_a_rule_for_an_unknown_group_is_not_a_rule_for_all() {
+    let mut world = world();
+    let given = body!({ "GroupDescription": "mine", "SecurityGroupIngress": [
+        { "IpProtocol": "tcp", "FromPort": "22", "ToPort": "22", "SourceSecurityGroupName": "no-such-group" },
+    ]});
+    let message = failure("AWS::EC2::SecurityGroup", &given, &mut world);
+    assert!(message.contains("no-such-group"), "{message}");
+    assert!(world.told_to(Method::Post, "/security-group-rules").is_empty());
+}

@@ -11,9 +11,10 @@ use super::metadata::{self, MetadataQuery};
 use crate::error::{GuestError, Result};
 use crate::files;
 use crate::host::Host;
-use crate::http::{Http, Request};
+use crate::http::{FailureKind, Http, Request};
 use crate::options::{Args, Flag, value};
 use crate::process;
+use crate::unpack::{self, Format, Limits, UnpackError};
 use crate::users;
 use plan::{CommandStep, Content, FileStep, Run};
 use std::process::Command;
@@ -27,6 +28,9 @@ pub(crate) const FLAGS: &[Flag] = &[
     value("region", None, "Accepted for compatibility and ignored."),
     value("configsets", Some('c'), "The configSets, separated by commas."),
 ];
+
+/// The time limit for the download of an archive.
+const DOWNLOAD_SECONDS: u64 = 3600;
 
 /// Runs the tool.
 pub(crate) fn main(host: &Host, args: &Args) -> i32 {
@@ -92,69 +96,44 @@ fn only_logged(host: &Host, command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Returns the program that unpacks an archive, by the suffix of its name; `-` is standard input.
-fn unpacking(url: &str) -> Option<&'static str> {
-    let path = url.split(['?', '#']).next().unwrap_or(url);
-    let ends: [(&[&str], &str); 6] = [
-        (&[".tar.gz", ".tgz"], "tar -xzf -"),
-        (&[".tar.bz2", ".tbz2"], "tar -xjf -"),
-        (&[".tar"], "tar -xf -"),
-        (&[".zip"], "unzip"),
-        (&[".gz"], "gunzip"),
-        (&[".bz2"], "bunzip2"),
-    ];
-    let known = ends.iter().find(|(ends, _)| ends.iter().any(|end| path.ends_with(end)));
-    match known {
-        Some((_, how)) => Some(how),
-        None if path.contains("/tarball/") => Some("tar -xzf - --strip-components=1"),
-        None if path.contains("/zipball/") => Some("unzip"),
-        None => None,
-    }
-}
-
+/// Downloads an archive and unpacks it. As with heat-cfntools, an archive that cannot be had or is damaged is only
+/// logged; one that exceeds the limits is an error.
 fn source(host: &Host, folder: &str, url: &str) -> Result<()> {
-    let Some(how) = unpacking(url) else {
+    let Some(format) = Format::of(url) else {
         host.warn(format!("{url} is not a known archive format"));
         return Ok(());
     };
+    let limits = Limits::of(host)?;
     let folder = host.path(folder);
     files::folder(&folder, 0o755)?;
-    let bytes = match fetch(host, url) {
-        Ok(bytes) => bytes,
-        Err(error) => {
-            host.warn(error.to_string());
+    let mut archive = files::nameless(&folder)?;
+    let request = Request::new("GET", url).with_timeout(DOWNLOAD_SECONDS);
+    let reply = Http::new(host).download(host, &request, &mut archive, limits.bytes);
+    match reply {
+        Ok(reply) if reply.is_good() => {}
+        Ok(reply) => {
+            host.warn(format!("{url} returned status {}", reply.status));
             return Ok(());
         }
-    };
-    let name = url.split(['?', '#']).next().unwrap_or(url).rsplit('/').next().unwrap_or("source");
-    let mut command = match how {
-        "unzip" | "gunzip" | "bunzip2" => {
-            let path = files::inside(&folder, name)?;
-            files::write(&path, &bytes, 0o600)?;
-            let mut command = process::program(host, how);
-            command.args(if how == "unzip" { &["-o", "-q"][..] } else { &["-f"] }).arg(path);
-            command
+        Err(failed) if failed.kind == FailureKind::TooLarge => {
+            return Err(GuestError::new(format!(
+                "{failed}; KILN_GUEST_UNPACK_BYTES sets the limit"
+            )));
         }
-        tar => {
-            let mut words = tar.split(' ');
-            let mut command = process::program(host, words.next().unwrap_or("tar"));
-            command.args(words);
-            command
-        }
-    };
-    command.current_dir(&folder);
-    let output = process::capture(&mut command, Some(&bytes), None);
-    match output {
-        Ok(output) if output.status == 0 => Ok(()),
-        Ok(output) => {
-            host.warn(format!("{url} cannot be unpacked: {}", output.err.trim()));
-            Ok(())
-        }
-        Err(error) => {
-            host.warn(error.to_string());
-            Ok(())
+        Err(failed) => {
+            host.warn(failed.to_string());
+            return Ok(());
         }
     }
+    let name = url.split(['?', '#']).next().unwrap_or(url).rsplit('/').next().unwrap_or("source");
+    let failed = |why: &dyn std::fmt::Display| format!("{url} cannot be unpacked: {why}");
+    match unpack::unpack(host, (format, name), &mut archive, &folder, limits) {
+        Ok(()) => {}
+        Err(UnpackError::OverLimit(error)) => return Err(GuestError::new(failed(&error))),
+        Err(UnpackError::Failed(error)) => host.warn(failed(&error)),
+        Err(UnpackError::Refused(why)) => host.warn(failed(&why)),
+    }
+    Ok(())
 }
 
 fn fetch(host: &Host, url: &str) -> Result<Vec<u8>> {

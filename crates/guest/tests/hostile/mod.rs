@@ -1,0 +1,5 @@
+//! Attacks: hostile archives, services and metadata.
+
+mod archives;
+mod metadata;
+mod services;
