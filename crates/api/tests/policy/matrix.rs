@@ -1,7 +1,7 @@
 //! The matrix of policy: every route, action and restricted resource type × every kind of caller.
 //!
 //! The requests go through the whole API. What each kind of caller may is in `facts/policy_matrix.txt`, which
-//! `KILN_RENEW=1` writes anew; every row of it is also derived here from the recorded check of the rule, without the
+//! `KILN_BLESS=1` writes anew; every row of it is also derived here from the recorded check of the rule, without the
 //! parser of policy files.
 
 use crate::test_api::{Reply, TestApi, signature};
@@ -91,7 +91,7 @@ async fn every_caller_may_what_the_matrix_says() {
         matrix.push('\n');
     }
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/facts/policy_matrix.txt");
-    if std::env::var_os("KILN_RENEW").is_some() {
+    if std::env::var_os("KILN_BLESS").is_some() {
         std::fs::write(file, &matrix).expect("the matrix is written");
     }
     assert_eq!(matrix, std::fs::read_to_string(file).expect("the matrix"));

@@ -1,6 +1,6 @@
 //! The types whose services run: the same cases as on the simulated cloud, and what they show is written down.
 //!
-//! `KILN_RENEW=1` renews `docs/data/types-on-openstack.txt`; `KILN_CASE` narrows the cases down.
+//! `KILN_BLESS=1` renews `docs/data/types-on-openstack.txt`; `KILN_CASE` narrows the cases down.
 
 use crate::cloud::kiln_process::KilnProcess;
 use crate::cloud::table::Table;
@@ -41,7 +41,7 @@ async fn every_type_whose_service_runs_lives_and_leaves_nothing_behind() {
         count += 1;
         let ended = run(&kiln, &path, &table).await;
         println!("{name}: {}", ended.as_ref().map_or_else(String::as_str, |()| "good"));
-        if ended.is_ok() && std::env::var_os("KILN_RENEW").is_some() {
+        if ended.is_ok() && std::env::var_os("KILN_BLESS").is_some() {
             write(&table.borrow());
         }
         wrong.extend(ended.err().map(|why| format!("{name}: {why}")));
