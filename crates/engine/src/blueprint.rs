@@ -160,7 +160,7 @@ impl ResolvedType {
         }
     }
 
-    /// Whether a resource of it is created when its stack is adopted: a nested stack, and what nobody may hand in.
+    /// Whether a resource of it is created when its stack is adopted: a nested stack, and an object that holds authority.
     pub(crate) fn is_created_on_adopt(&self) -> bool {
         match self {
             ResolvedType::Builtin(resource_type) if resource_type.created_on_adopt => true,

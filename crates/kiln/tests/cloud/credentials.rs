@@ -1,4 +1,4 @@
-//! Credentials that stacks make for their servers: nobody hands in those of others, and readers do not see them.
+//! Credentials that stacks make for their servers: no document hands in those of others, and readers do not see them.
 
 use super::kiln_process::{KilnProcess, Who};
 use super::life::{delete, ended, expect, path, update};
