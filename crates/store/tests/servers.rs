@@ -148,7 +148,7 @@ const NO_WAITING: [&str; 5] = [
 pub(crate) struct Mariadb {
     server: Option<Server>,
     runtime: tokio::runtime::Runtime,
-    socket: PathBuf,
+    pub(crate) socket: PathBuf,
     pub(crate) scratch: Scratch,
 }
 
@@ -192,7 +192,7 @@ impl Drop for Mariadb {
 }
 
 /// Where a program is.
-fn program(name: &str, package: &str) -> PathBuf {
+pub(crate) fn program(name: &str, package: &str) -> PathBuf {
     let mut folders: Vec<PathBuf> = Vec::new();
     if let Ok(versions) = fs::read_dir("/usr/lib/postgresql") {
         folders.extend(versions.flatten().map(|version| version.path().join("bin")));

@@ -1,7 +1,8 @@
 //! Credentials that stacks make for their servers: no document hands in those of others, and readers do not see them.
 
-use super::kiln_process::{KilnProcess, Who};
+use super::kiln_process::{KilnProcess, Reply, Who};
 use super::life::{delete, ended, expect, path, update};
+use super::users::User;
 use serde_json::{Value as Json, json};
 
 const USER: &str = "{heat_template_version: 2021-04-16, resources: {u: {type: AWS::IAM::User}}}";
@@ -51,11 +52,10 @@ async fn suspend(kiln: &KilnProcess, stack: &str) {
     ended(kiln, Who::Demo, stack, "SUSPEND_COMPLETE").await.expect("suspended");
 }
 
-#[tokio::test]
-async fn adopted_data_do_not_reach_the_users_of_other_stacks() {
-    let kiln = KilnProcess::empty(&[]).await;
-    create(&kiln, Who::Admin, "victim", USER).await;
-    let user = physical_id(&kiln, Who::Admin, "victim", "u").await;
+/// Adopted data name the user of another project's stack, or a path to it.
+pub(crate) async fn adopted_data_reach_no_users(kiln: &KilnProcess) {
+    create(kiln, Who::Admin, "victim", USER).await;
+    let user = physical_id(kiln, Who::Admin, "victim", "u").await;
     let shown = kiln.identity(Who::Admin, "GET", &format!("/users/{user}"), None).await.body;
     let project = shown["user"]["default_project_id"].as_str().expect("a project").to_owned();
 
@@ -68,20 +68,18 @@ async fn adopted_data_do_not_reach_the_users_of_other_stacks() {
         });
         let resource =
             json!({ "type": "AWS::IAM::User", "resource_id": id, "resource_data": data });
-        adopt(&kiln, &name, ("u", resource)).await;
-        let own = physical_id(&kiln, Who::Demo, &name, "u").await;
+        adopt(kiln, &name, ("u", resource)).await;
+        let own = physical_id(kiln, Who::Demo, &name, "u").await;
         assert!(own != id && own != user, "the user is made anew");
-        update(&kiln, Who::Demo, &name, &json!({ "template": USER_WITH_KEY }))
-            .await
-            .expect("a key");
+        update(kiln, Who::Demo, &name, &json!({ "template": USER_WITH_KEY })).await.expect("a key");
         let keys = kiln.identity(Who::Admin, "GET", "/credentials", None).await.body;
         let keys = keys["credentials"].as_array().expect("keys");
         assert!(keys.iter().any(|key| key["user_id"] == *own), "{keys:?}");
         assert!(!keys.iter().any(|key| key["user_id"] == *user), "{keys:?}");
-        suspend(&kiln, &name).await;
+        suspend(kiln, &name).await;
         let shown = kiln.identity(Who::Admin, "GET", &format!("/users/{own}"), None).await;
         assert_eq!(shown.body["user"]["enabled"], false);
-        delete(&kiln, Who::Demo, &name).await.expect("deleted");
+        delete(kiln, Who::Demo, &name).await.expect("deleted");
         let gone = kiln.identity(Who::Admin, "GET", &format!("/users/{own}"), None).await;
         assert_eq!(gone.status, 404, "what the adoption made goes with the stack");
         let shown = kiln.identity(Who::Admin, "GET", &format!("/users/{user}"), None).await;
@@ -91,36 +89,35 @@ async fn adopted_data_do_not_reach_the_users_of_other_stacks() {
     }
     // An external id is never changed.
     let external = USER.replace("AWS::IAM::User", &format!("AWS::IAM::User, external_id: {user}"));
-    create(&kiln, Who::Demo, "external", &external).await;
-    suspend(&kiln, "external").await;
-    delete(&kiln, Who::Demo, "external").await.expect("deleted");
+    create(kiln, Who::Demo, "external", &external).await;
+    suspend(kiln, "external").await;
+    delete(kiln, Who::Demo, "external").await.expect("deleted");
     let shown = kiln.identity(Who::Admin, "GET", &format!("/users/{user}"), None).await;
     assert_eq!(shown.body["user"]["enabled"], true, "{}", shown.body);
 }
 
-#[tokio::test]
-async fn a_physical_id_is_no_path() {
+/// Adopted data have a path in place of an id.
+pub(crate) async fn a_physical_id_is_no_path(kiln: &KilnProcess) {
     const NET: &str =
         "{heat_template_version: 2021-04-16, resources: {n: {type: OS::Neutron::Net}}}";
-    let kiln = KilnProcess::empty(&[]).await;
-    create(&kiln, Who::Demo, "other", NET).await;
-    let network = physical_id(&kiln, Who::Demo, "other", "n").await;
+    create(kiln, Who::Demo, "other", NET).await;
+    let network = physical_id(kiln, Who::Demo, "other", "n").await;
     let id = format!("../networks/{network}");
     let resource = json!({ "type": "OS::Neutron::Net", "resource_id": id, "resource_data": {} });
-    adopt(&kiln, "paths", ("n", resource)).await;
-    let stack = path(&kiln, Who::Demo, "paths").await;
+    adopt(kiln, "paths", ("n", resource)).await;
+    let stack = path(kiln, Who::Demo, "paths").await;
     expect(kiln.ask(Who::Demo, "DELETE", &stack, None).await, "delete").expect("accepted");
     let (status, reason) = kiln.rest(Who::Demo, "paths").await.expect("the stack is there");
     assert_eq!(status, "DELETE_FAILED");
     assert!(reason.contains(&format!("{id:?} cannot be the id of an object")), "{reason}");
-    assert_eq!(physical_id(&kiln, Who::Demo, "other", "n").await, network);
+    assert_eq!(physical_id(kiln, Who::Demo, "other", "n").await, network);
     let url = format!("/network/v2.0/networks/{network}");
     assert_eq!(kiln.cloud(Who::Demo, "GET", &url, None).await.status, 200);
     // The same object with its own id is adopted and deleted.
     let resource =
         json!({ "type": "OS::Neutron::Net", "resource_id": network, "resource_data": {} });
-    adopt(&kiln, "plain", ("n", resource)).await;
-    delete(&kiln, Who::Demo, "plain").await.expect("deleted");
+    adopt(kiln, "plain", ("n", resource)).await;
+    delete(kiln, Who::Demo, "plain").await.expect("deleted");
     assert_eq!(kiln.cloud(Who::Demo, "GET", &url, None).await.status, 404);
 }
 
@@ -149,23 +146,6 @@ outputs:
   agent: {value: {get_attr: [heat, os_collect_config]}}
 ";
 
-/// A token of a user who has the role reader in the project of Demo, and nothing else.
-async fn reader(kiln: &KilnProcess) -> String {
-    let roles = kiln.identity(Who::Admin, "GET", "/roles?name=reader", None).await.body;
-    let role = roles["roles"][0]["id"].as_str().expect("a role").to_owned();
-    let projects = kiln.identity(Who::Admin, "GET", "/projects?name=demo", None).await.body;
-    let project = projects["projects"][0]["id"].as_str().expect("a project").to_owned();
-    let body = json!({ "user": { "name": "rita", "password": "rita", "domain_id": "default" } });
-    let made = kiln.identity(Who::Admin, "POST", "/users", Some(body)).await.body;
-    let user = made["user"]["id"].as_str().expect("a user").to_owned();
-    let grant = format!("/projects/{project}/users/{user}/roles/{role}");
-    assert_eq!(kiln.identity(Who::Admin, "PUT", &grant, None).await.status, 204);
-    let known = json!({
-        "user_id": user, "password": "rita", "project_id": project, "auth_url": kiln.identity,
-    });
-    super::signals::login(kiln, &known).await
-}
-
 /// The texts in a value whose members have one of these names, and the part of URLs that is a signature.
 fn secrets(value: &Json, found: &mut Vec<String>) {
     match value {
@@ -192,11 +172,10 @@ fn secrets(value: &Json, found: &mut Vec<String>) {
     }
 }
 
-#[tokio::test]
-async fn a_reader_sees_no_credentials() {
-    let kiln = KilnProcess::empty(&[]).await;
-    create(&kiln, Who::Demo, "all", CREDENTIALS).await;
-    let stack = path(&kiln, Who::Demo, "all").await;
+/// A user with the role reader looks everywhere for passwords, keys and signatures.
+pub(crate) async fn a_reader_sees_no_credentials(kiln: &KilnProcess) {
+    create(kiln, Who::Demo, "all", CREDENTIALS).await;
+    let stack = path(kiln, Who::Demo, "all").await;
     let list = kiln.ask(Who::Demo, "GET", &format!("{stack}/resources"), None).await.body;
     let names = list["resources"].as_array().expect("resources").iter();
     let names: Vec<String> =
@@ -230,15 +209,10 @@ async fn a_reader_sees_no_credentials() {
     known.retain(|secret| !secret.is_empty() && secret != "******");
     assert!(known.len() >= 7, "{known:?}");
 
-    let token = reader(&kiln).await;
-    let project = kiln.ask(Who::Demo, "GET", &stack, None).await.body;
-    let project = project["stack"]["links"][0]["href"].as_str().expect("a link").to_owned();
-    let base = project.split_once("/stacks/").expect("a path").0.to_owned();
+    let reader = User::with(kiln, "rita", "reader", kiln.project(Who::Demo)).await;
     for path in &paths {
-        let request = kiln.client().get(format!("{base}{path}")).header("X-Auth-Token", &token);
-        let response = request.send().await.expect("an answer");
-        let status = response.status().as_u16();
-        let text = response.text().await.expect("a text");
+        let Reply { status, body } = reader.ask(kiln, "GET", path, None).await;
+        let text = body.to_string();
         assert!(matches!(status, 200 | 403), "{path}: {status} {text}");
         let seen: Vec<&String> = known.iter().filter(|it| text.contains(it.as_str())).collect();
         assert!(seen.is_empty(), "{path} shows {seen:?}: {text}");
@@ -250,5 +224,5 @@ async fn a_reader_sees_no_credentials() {
     let text = export.body.to_string();
     let seen: Vec<&String> = known.iter().filter(|it| text.contains(it.as_str())).collect();
     assert!(seen.is_empty(), "{seen:?}: {text}");
-    delete(&kiln, Who::Demo, "all").await.expect("deleted");
+    delete(kiln, Who::Demo, "all").await.expect("deleted");
 }

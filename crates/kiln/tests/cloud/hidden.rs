@@ -3,7 +3,7 @@
 
 use super::kiln_process::{KilnProcess, Who};
 use super::life::{delete, expect};
-use crate::test_directory::TestDirectory;
+use crate::attacks::Target;
 use serde_json::{Value as Json, json};
 
 /// The hidden value. It is no part of any other text.
@@ -97,39 +97,25 @@ async fn search(kiln: &KilnProcess, stack: &str) {
     }
 }
 
-/// Searches the log, and the files of the database.
-fn search_files(kiln: &KilnProcess) {
-    let read = |name: &str| std::fs::read(kiln.directory.path().join(name)).unwrap_or_default();
-    for name in ["log", "state/kiln.db", "state/kiln.db-wal"] {
-        let bytes = read(name);
-        let text = String::from_utf8_lossy(&bytes);
-        let line = text.lines().find(|line| line.contains(CANARY)).unwrap_or_default();
-        assert!(line.is_empty(), "{name}: {}", line.chars().take(2000).collect::<String>());
-    }
-    assert!(!read("log").is_empty());
-    assert!(!read("state/kiln.db").is_empty());
-}
-
-#[tokio::test]
-async fn a_hidden_value_is_shown_nowhere() {
-    let directory = TestDirectory::with(&[("log", "")]);
-    let kiln = KilnProcess::open(directory, &["--state", "state"]).await;
-    let (names, status) = create(&kiln, "names", NAMES).await;
-    let reason = read(&kiln, &names).await["stack"]["stack_status_reason"].clone();
+/// A reader of every response, of the log and of the database looks for a hidden value.
+pub(crate) async fn a_hidden_value_is_shown_nowhere(target: &Target) {
+    let kiln = &target.kiln;
+    let (names, status) = create(kiln, "names", NAMES).await;
+    let reason = read(kiln, &names).await["stack"]["stack_status_reason"].clone();
     assert_eq!(status, "CREATE_COMPLETE", "{reason}");
-    search(&kiln, &names).await;
-    let container = read(&kiln, &format!("{names}/resources/container")).await;
+    search(kiln, &names).await;
+    let container = read(kiln, &format!("{names}/resources/container")).await;
     assert_eq!(container["resource"]["physical_resource_id"], "******");
     // Inputs that the template hides are shown as stars, and the others as they are.
-    let deployments = read(&kiln, "/software_deployments").await;
+    let deployments = read(kiln, "/software_deployments").await;
     let inputs = &deployments["software_deployments"][0]["input_values"];
     assert_eq!(inputs, &json!({ "password": "******", "shown": "plainly" }));
     let id = deployments["software_deployments"][0]["id"].as_str().expect("an id");
-    read(&kiln, &format!("/software_deployments/{id}")).await;
-    let configs = read(&kiln, "/software_configs").await;
+    read(kiln, &format!("/software_deployments/{id}")).await;
+    let configs = read(kiln, "/software_configs").await;
     for config in configs["software_configs"].as_array().expect("a list") {
         let id = config["id"].as_str().expect("an id");
-        read(&kiln, &format!("/software_configs/{id}")).await;
+        read(kiln, &format!("/software_configs/{id}")).await;
     }
     // The server that applies it gets the value.
     let server = deployments["software_deployments"][0]["server_id"].as_str().expect("an id");
@@ -143,15 +129,16 @@ async fn a_hidden_value_is_shown_nowhere() {
              parameters: {{p: {{type: string, hidden: true}}}}\n\
              resources: {{r: {{type: '{type_name}', properties: {properties}}}}}\n"
         );
-        let (stack, status) = create(&kiln, &format!("refused-{number}"), &template).await;
+        let (stack, status) = create(kiln, &format!("refused-{number}"), &template).await;
         assert_eq!(status, "CREATE_FAILED", "{type_name}");
-        let reason = read(&kiln, &stack).await["stack"]["stack_status_reason"].to_string();
+        let reason = read(kiln, &stack).await["stack"]["stack_status_reason"].to_string();
         assert!(reason.contains("******"), "{type_name}: {reason}");
-        search(&kiln, &stack).await;
-        delete(&kiln, Who::Demo, &format!("refused-{number}")).await.expect("it is deleted");
+        search(kiln, &stack).await;
+        delete(kiln, Who::Demo, &format!("refused-{number}")).await.expect("it is deleted");
     }
+    target.search(CANARY, "refused-1");
     // What is hidden is still known: the objects are found and removed.
-    delete(&kiln, Who::Demo, "names").await.expect("it is deleted");
+    delete(kiln, Who::Demo, "names").await.expect("it is deleted");
     let left = kiln.objects().await;
     let left: Vec<&String> = left.values().flatten().filter(|id| id.contains(CANARY)).collect();
     assert!(left.is_empty(), "{left:?}");
@@ -160,5 +147,5 @@ async fn a_hidden_value_is_shown_nowhere() {
         kiln.request(Who::Demo, "GET", url).header("Client-ID", uuid::Uuid::nil().to_string());
     let sent = sent.send().await.expect("an answer").text().await.expect("a text");
     assert!(!sent.contains(CANARY), "{sent}");
-    search_files(&kiln);
+    target.search(CANARY, "refused-1");
 }

@@ -2,7 +2,7 @@
 
 use super::given::PUBLIC_KEY;
 use super::guests;
-use crate::openstack::Real;
+use crate::openstack::{Real, served};
 use crate::test_directory::TestDirectory;
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -123,6 +123,32 @@ impl KilnProcess {
         self.client = kiln_cloud::client_builder().build().expect("a client");
     }
 
+    /// A server with a simulated cloud in another process, by the URLs of its identity service and of its services.
+    /// The directory has the configuration. There are no guests inside the servers.
+    pub(crate) async fn on_simulated_cloud(
+        directory: TestDirectory,
+        [identity, cloud]: [String; 2],
+    ) -> KilnProcess {
+        let (process, [api, cloudformation]) = served(directory.path(), &[]);
+        let mut kiln = KilnProcess {
+            process,
+            identity,
+            orchestration: format!("{api}/v1"),
+            cloudformation: format!("{cloudformation}/v1"),
+            cloudwatch: String::new(),
+            cloud,
+            real: None,
+            is_inhabited: false,
+            client: kiln_cloud::client_builder().build().expect("a client"),
+            demo: Token::default(),
+            admin: Token::default(),
+            directory,
+        };
+        kiln.demo = kiln.login("demo", "demo").await;
+        kiln.admin = kiln.login("admin", "admin").await;
+        kiln
+    }
+
     /// A server that was started with a real cloud.
     pub(crate) async fn with(
         process: Child,
@@ -174,6 +200,11 @@ impl KilnProcess {
             }
         }
         Token { text, project, endpoints }
+    }
+
+    /// The id of the project of a user.
+    pub(crate) fn project(&self, who: Who) -> &str {
+        &self.token(who).project
     }
 
     fn token(&self, who: Who) -> &Token {

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// Creates a stack.
-async fn create(kiln: &KilnProcess, name: &str, template: &str) {
+pub(crate) async fn create(kiln: &KilnProcess, name: &str, template: &str) {
     let body = json!({ "stack_name": name, "template": template });
     expect(kiln.ask(Who::Demo, "POST", "/stacks", Some(body)).await, "create").expect("a stack");
 }
@@ -17,7 +17,7 @@ async fn create(kiln: &KilnProcess, name: &str, template: &str) {
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// An output of a stack, as soon as it has a value.
-async fn output(kiln: &KilnProcess, stack: &str, name: &str) -> Json {
+pub(crate) async fn output(kiln: &KilnProcess, stack: &str, name: &str) -> Json {
     let known = async {
         loop {
             let path = format!("{}/outputs/{name}", path(kiln, Who::Demo, stack).await);
@@ -40,7 +40,7 @@ fn sh(command: &str) -> String {
 }
 
 /// Asks with a guest's token.
-async fn ask(
+pub(crate) async fn ask(
     kiln: &KilnProcess,
     token: &str,
     method: &str,
@@ -506,17 +506,16 @@ outputs:
   own: {value: {get_attr: [own, os_collect_config]}}
 ";
 
-#[tokio::test]
-async fn a_guest_signals_nothing_but_what_it_was_created_for() {
-    let kiln = KilnProcess::empty(&[]).await;
+/// A guest signals what is not its own, clears a hook, and reads what is deployed on another server.
+pub(crate) async fn a_guest_signals_what_it_was_created_for(kiln: &KilnProcess) {
     let body = json!({
         "stack_name": "two", "template": TWO_SERVERS,
         "environment": {"resource_registry": {"resources": {"hooked": {"hooks": "pre-create"}}}},
     });
     expect(kiln.ask(Who::Demo, "POST", "/stacks", Some(body)).await, "create").expect("a stack");
-    let known = output(&kiln, "two", "own").await["heat"].clone();
-    let token = login(&kiln, &known).await;
-    let path = path(&kiln, Who::Demo, "two").await;
+    let known = output(kiln, "two", "own").await["heat"].clone();
+    let token = login(kiln, &known).await;
+    let path = path(kiln, Who::Demo, "two").await;
     let project = known["project_id"].as_str().expect("a project");
     let root = format!("{}/{project}{path}/resources", kiln.orchestration());
     let forged = [
@@ -531,7 +530,7 @@ async fn a_guest_signals_nothing_but_what_it_was_created_for() {
         let signalled = async {
             loop {
                 let url = format!("{root}/{resource}/signal");
-                let (status, body) = ask(&kiln, &token, "POST", &url, Some(details.clone())).await;
+                let (status, body) = ask(kiln, &token, "POST", &url, Some(details.clone())).await;
                 if status != 404 {
                     return (status, body);
                 }
@@ -546,7 +545,7 @@ async fn a_guest_signals_nothing_but_what_it_was_created_for() {
         let server = shown["resource"]["physical_resource_id"].as_str().expect("a server");
         let url =
             format!("{}/{project}/software_deployments/metadata/{server}", kiln.orchestration());
-        let (status, body) = ask(&kiln, &token, "GET", &url, None).await;
+        let (status, body) = ask(kiln, &token, "GET", &url, None).await;
         assert_eq!(status, expected, "{resource}: {body}");
     }
     let stack = kiln.ask(Who::Demo, "GET", &path, None).await.body;
@@ -556,5 +555,5 @@ async fn a_guest_signals_nothing_but_what_it_was_created_for() {
     let cleared =
         kiln.ask(Who::Demo, "POST", &format!("{path}/resources/hooked/signal"), clears).await;
     assert_eq!(cleared.status, 200, "{:?}", cleared.body);
-    delete(&kiln, Who::Demo, "two").await.expect("deleted");
+    delete(kiln, Who::Demo, "two").await.expect("deleted");
 }

@@ -11,4 +11,4 @@ mod stacks;
 mod tutorial;
 mod types;
 
-pub(crate) use real::Real;
+pub(crate) use real::{Real, served};

@@ -85,7 +85,7 @@ impl KilnProcess {
 }
 
 /// Starts a server in a folder with its configuration; tells where its native API is, and that of CloudFormation.
-fn served(folder: &Path, arguments: &[&str]) -> (Child, [String; 2]) {
+pub(crate) fn served(folder: &Path, arguments: &[&str]) -> (Child, [String; 2]) {
     let log = File::options().append(true).create(true).open(folder.join("log"));
     let mut process = Command::new(env!("CARGO_BIN_EXE_kiln"))
         .args(["server", "--config", "kiln.conf"])
