@@ -102,21 +102,28 @@ async fn nothing_is_lost_and_nothing_is_there_twice_in_neutron_and_nova() {
     let Some(mut kiln) = KilnProcess::on_openstack().await else { return };
     kiln.kill_and_start(AGAIN);
     let before = kiln.objects().await;
+    let mut kills = 0;
+    // A stack that is at rest sooner than it was killed often enough lives once more.
+    while kills < KILLS {
+        live_once(&mut kiln, &before, &mut kills).await;
+    }
+    println!("killed {kills} times");
+}
+
+/// Creates the stack and deletes it, and kills the program on both ways.
+async fn live_once(kiln: &mut KilnProcess, before: &Objects, kills: &mut usize) {
     let body: Json = json!({ "stack_name": STACK, "template": template(), "timeout_mins": 30 });
     expect(kiln.ask(Who::Demo, "POST", "/stacks", Some(body)).await, "create").expect("a stack");
-    let stack = path(&kiln, Who::Demo, STACK).await;
-    let mut kills = 0;
-    kill_often(&mut kiln, &stack, &mut kills, KILLS / 2).await;
+    let stack = path(kiln, Who::Demo, STACK).await;
+    kill_often(kiln, &stack, kills, KILLS / 2).await;
     let (status, reason) = kiln.rest(Who::Demo, STACK).await.expect("a stack");
     assert_eq!(status, "CREATE_COMPLETE", "{reason}");
-    compare(&kiln, &before).await;
+    compare(kiln, before).await;
 
     expect(kiln.ask(Who::Demo, "DELETE", &stack, None).await, "delete").expect("a deletion");
-    kill_often(&mut kiln, &stack, &mut kills, KILLS).await;
+    kill_often(kiln, &stack, kills, KILLS).await;
     let ended = kiln.rest(Who::Demo, stack.trim_start_matches("/stacks/")).await;
     assert!(ended.is_none_or(|(status, _)| status == "DELETE_COMPLETE"));
-    assert_eq!(delete(&kiln, Who::Demo, STACK).await, Ok(()));
-    assert_eq!(kiln.changed_since(&before).await, Vec::<String>::new());
-    assert_eq!(kills, KILLS);
-    println!("killed {kills} times");
+    assert_eq!(delete(kiln, Who::Demo, STACK).await, Ok(()));
+    assert_eq!(kiln.changed_since(before).await, Vec::<String>::new());
 }
