@@ -53,6 +53,17 @@ pub struct Recipe {
 }
 
 impl Recipe {
+    /// How many bytes of texts and parameters came with the request.
+    pub(crate) fn text_bytes(&self) -> usize {
+        let template = match &self.template {
+            Source::Text(text) => text.len(),
+            Source::Made(_) | Source::File(..) | Source::Nothing => 0,
+        };
+        let files = self.files.values().map(|text| text.len()).sum::<usize>();
+        let values = self.environment.parameters.values().map(|it| it.value.byte_size());
+        template + files + values.sum::<usize>()
+    }
+
     /// How many bytes of values it has that no request contained: the template that a resource's type made, and the
     /// parameters of a nested stack.
     pub(crate) fn made_bytes(&self) -> usize {

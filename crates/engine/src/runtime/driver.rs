@@ -14,6 +14,7 @@ use crate::tree::{OpId, Tree};
 use kiln_cloud::{CallError, Credential, Reply, with_request_id};
 use kiln_resources::op::Answer;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tracing::Instrument;
@@ -46,6 +47,29 @@ pub(crate) struct Driver {
     event_sinks: Option<EventSinkPoster>,
     /// Logs and counts what the owner does.
     observer: Observer,
+}
+
+/// The memory of a tree in which nothing happens, as long as that is so.
+struct IdleShare {
+    engine: Arc<Inner>,
+    bytes: usize,
+    /// Whether such trees take more memory than they may.
+    is_too_much: bool,
+}
+
+impl IdleShare {
+    fn new(engine: &Arc<Inner>, tree: &Tree) -> IdleShare {
+        let bytes = tree.memory_bytes();
+        let before = engine.idle_bytes.fetch_add(bytes, Ordering::Relaxed);
+        let is_too_much = before.saturating_add(bytes) > engine.settings.max_idle_bytes;
+        IdleShare { engine: engine.clone(), bytes, is_too_much }
+    }
+}
+
+impl Drop for IdleShare {
+    fn drop(&mut self) {
+        self.engine.idle_bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
 }
 
 /// No timer is longer.
@@ -215,7 +239,12 @@ impl Driver {
         };
         // A tree in which nothing happens is not kept in memory: the next command loads it again.
         let is_needed = self.owner.is_busy() || self.owner.has_revocations();
-        let idle = if is_needed { Duration::MAX } else { self.engine.settings.idle_timeout };
+        let idle_share = (!is_needed).then(|| IdleShare::new(&self.engine, self.owner.tree()));
+        let idle = match &idle_share {
+            None => Duration::MAX,
+            Some(share) if share.is_too_much => Duration::ZERO,
+            Some(_) => self.engine.settings.idle_timeout,
+        };
         let pause = wake.min(idle).min(MAX_SLEEP);
         tokio::select! {
             biased;

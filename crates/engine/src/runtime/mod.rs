@@ -35,6 +35,7 @@ use crate::view::read_tree;
 use driver::{Driver, Message};
 use kiln_cloud::Transport;
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
@@ -54,6 +55,8 @@ pub(crate) struct Inner {
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) committer: Committer,
     pub(crate) settings: EngineSettings,
+    /// How many bytes the trees take in which nothing happens, roughly.
+    idle_bytes: AtomicUsize,
     /// The trees that it owns.
     trees: Mutex<HashMap<StackId, OwnedTree>>,
     tasks: Mutex<Vec<JoinHandle<()>>>,
@@ -101,6 +104,8 @@ pub struct EngineSettings {
     pub claim_limit: usize,
     /// How long a tree in which nothing happens is kept in memory.
     pub idle_timeout: Duration,
+    /// How many bytes such trees may take together, roughly; further ones are released at once.
+    pub max_idle_bytes: usize,
     /// How often old records are pruned.
     pub housekeeping_interval: Duration,
     /// The age from which a pending delegation without a stack is revoked: longer than any request takes.
@@ -117,6 +122,7 @@ impl Default for EngineSettings {
             scan_interval: Duration::from_secs(2),
             claim_limit: 100,
             idle_timeout: Duration::from_secs(60),
+            max_idle_bytes: 128 << 20,
             housekeeping_interval: Duration::from_secs(60),
             delegation_grace: Duration::from_secs(180),
             is_alone: false,
@@ -184,6 +190,7 @@ impl Engine {
             committer,
             settings,
             trees: Mutex::default(),
+            idle_bytes: AtomicUsize::new(0),
             tasks: Mutex::new(vec![committing]),
             unreadable: Mutex::default(),
             scans: watch::Sender::new(0),

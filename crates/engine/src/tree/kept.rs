@@ -62,6 +62,15 @@ fn stack_bytes(stack: &Stack) -> usize {
 }
 
 impl Tree {
+    /// How many bytes of memory the tree takes, roughly.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        /// A resource or a stack without its values.
+        const RECORD: usize = 2048;
+        let stacks = self.stacks.iter().flatten();
+        let recipes = stacks.map(|stack| RECORD + stack.recipe.text_bytes());
+        self.kept_bytes.total + self.resource_count * RECORD + recipes.sum::<usize>()
+    }
+
     /// Counts a resource again.
     pub(crate) fn count_resource_bytes(&mut self, slot: Slot) {
         let resource = self.resources.get(slot.0 as usize).and_then(Option::as_ref);
