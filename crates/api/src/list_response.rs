@@ -7,6 +7,7 @@ use crate::fault::Fault;
 use crate::response::{JSON, Response};
 use axum::body::Body;
 use futures_util::stream::{self, Stream, StreamExt};
+use kiln_engine::WorkShare;
 use kiln_template::Value;
 use kiln_template::print::{self, Keys};
 use kiln_template::value::Members;
@@ -15,12 +16,14 @@ use std::pin::Pin;
 /// The least number of bytes in a piece, except for the last.
 const PIECE: usize = 64 << 10;
 
-/// RowStream that are made when they are needed.
+/// Rows that are made when they are needed.
 type RowStream = Pin<Box<dyn Stream<Item = Result<Value, Fault>> + Send>>;
 
 /// A list that is being written.
 struct ListWriter {
     rows: RowStream,
+    /// Whose threads print long rows.
+    share: WorkShare,
     /// What follows the list.
     end: String,
     /// What is put before the next row.
@@ -34,8 +37,10 @@ impl ListWriter {
         while piece.len() < PIECE && !self.is_finished {
             match self.rows.next().await {
                 Some(row) => {
+                    let row = row?;
+                    let print = || print::json(&row, Keys::Ordered);
                     piece.push_str(self.separator);
-                    piece.push_str(&print::json(&row?, Keys::Ordered));
+                    piece.push_str(&self.share.work_on(row.byte_size(), print).await);
                     self.separator = ", ";
                 }
                 None => {
@@ -53,6 +58,7 @@ impl Response {
     ///
     /// A row that fails before the first piece is complete makes the request fail; later, the response ends early.
     pub(crate) async fn list(
+        share: WorkShare,
         name: &str,
         rows: impl Stream<Item = Result<Value, Fault>> + Send + 'static,
         others: Members,
@@ -64,7 +70,7 @@ impl Response {
         }
         end.push('}');
         let mut writer =
-            ListWriter { rows: Box::pin(rows), end, separator: "", is_finished: false };
+            ListWriter { rows: Box::pin(rows), share, end, separator: "", is_finished: false };
         let mut first = format!("{{{}: [", quoted(name));
         writer.fill(&mut first).await?;
         if writer.is_finished {
@@ -90,10 +96,11 @@ impl Response {
 
     /// The same with rows that are at hand.
     pub(crate) async fn list_of(
+        share: WorkShare,
         name: &str,
         rows: impl Iterator<Item = Value> + Send + 'static,
     ) -> Result<Response, Fault> {
-        Response::list(name, stream::iter(rows.map(Ok)), Members::new()).await
+        Response::list(share, name, stream::iter(rows.map(Ok)), Members::new()).await
     }
 }
 
@@ -106,8 +113,13 @@ mod tests {
     use super::*;
     use axum::body::to_bytes;
     use axum::http::header::CONTENT_LENGTH;
+    use kiln_engine::{WorkLimits, Workers};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
+
+    fn share() -> WorkShare {
+        Arc::new(Workers::new(WorkLimits::default())).share("p")
+    }
 
     fn rows(count: usize) -> impl Iterator<Item = Value> + Send {
         (0..count).map(|at| Value::map([("at", Value::from(at as i64)), ("ä", "x".into())]))
@@ -118,7 +130,7 @@ mod tests {
         for count in [0, 1, 2, 10_000] {
             let others = Members::from_iter([("count".into(), Value::from(7))]);
             let streamed = stream::iter(rows(count).map(Ok));
-            let response = Response::list("stacks", streamed, others).await.unwrap();
+            let response = Response::list(share(), "stacks", streamed, others).await.unwrap();
             let body = response.into_response().into_body();
             let bytes = to_bytes(body, usize::MAX).await.unwrap();
             let whole = Value::map([("stacks", Value::list(rows(count))), ("count", 7.into())]);
@@ -134,7 +146,7 @@ mod tests {
             count.fetch_add(1, Ordering::SeqCst);
             Value::from("x".repeat(1000))
         });
-        let response = Response::list_of("rows", rows).await.unwrap().into_response();
+        let response = Response::list_of(share(), "rows", rows).await.unwrap().into_response();
         assert!(response.headers().get(CONTENT_LENGTH).is_none());
         assert!(made.load(Ordering::SeqCst) <= PIECE / 1000 + 1, "one piece is made ahead");
     }

@@ -7,7 +7,7 @@ use crate::query::{Query, flag, percent};
 use axum::http::HeaderMap;
 use kiln_cloud::CreatedBy;
 use kiln_engine::store::StackRow;
-use kiln_engine::{RequestError, Requester, Service, StackView, TreePart, View};
+use kiln_engine::{RequestError, Requester, Service, StackView, TreePart, View, WorkShare};
 use kiln_template::Value;
 use kiln_template::value::Members;
 use std::sync::Arc;
@@ -65,6 +65,16 @@ impl Request {
     /// The service that runs the request.
     pub fn service(&self) -> &Service {
         &self.app.service
+    }
+
+    /// The share of the caller's project of the threads for long work.
+    pub(crate) fn share(&self) -> WorkShare {
+        self.service().workers().share(self.caller.project_id.as_str())
+    }
+
+    /// Does work on so many bytes: if it is long, on a thread that serves no sockets.
+    pub(crate) async fn work_on<T>(&self, bytes: usize, work: impl FnOnce() -> T) -> T {
+        self.share().work_on(bytes, work).await
     }
 
     /// The requester for the service.
@@ -135,13 +145,6 @@ impl Request {
         Ok(self.service().find_live_stack(&self.requester(), name, id).await?)
     }
 
-    /// The stack that the path names, deleted or not, and the tree that it is in.
-    pub async fn view(&self) -> Result<(StackRow, View), Fault> {
-        let stack = self.stack().await?;
-        let view = self.service().view(&stack).await?;
-        Ok((stack, view))
-    }
-
     /// Reads a part of the stack that the path names, deleted or not, and no more of its tree than it takes.
     pub async fn read<T>(
         &self,
@@ -164,8 +167,12 @@ impl Request {
             None => Err(RequestError::not_found("Stack", &stack.name).into()),
         };
         let view = self.service().part(stack, part).await?;
-        let result = show_of(&view);
-        if view.is_incomplete() { show_of(&self.service().view(stack).await?) } else { result }
+        let result = self.work_on(view.bytes(), || show_of(&view)).await;
+        if !view.is_incomplete() {
+            return result;
+        }
+        let view = self.service().view(stack).await?;
+        self.work_on(view.bytes(), || show_of(&view)).await
     }
 
     /// Reads a resource of the stack that the path names, with its object as it is now.
@@ -181,13 +188,13 @@ impl Request {
         };
         let mut view = service.part(&stack, TreePart::Resource(resource)).await?;
         service.refresh_resource(&mut view, stack.id, resource).await;
-        let result = show_of(&view);
+        let result = self.work_on(view.bytes(), || show_of(&view)).await;
         if !view.is_incomplete() {
             return result;
         }
         let mut view = service.view(&stack).await?;
         service.refresh_resource(&mut view, stack.id, resource).await;
-        show_of(&view)
+        self.work_on(view.bytes(), || show_of(&view)).await
     }
 
     // --- links ---

@@ -17,7 +17,15 @@ pub(crate) const JSON: &str = "application/json";
 pub struct Response {
     status: StatusCode,
     headers: Vec<(HeaderName, String)>,
-    body: Body,
+    body: ResponseBody,
+}
+
+/// The body of a response.
+enum ResponseBody {
+    /// A value that is printed when the response is sent.
+    Json(Value),
+    /// Bytes.
+    Bytes(Body),
 }
 
 impl Response {
@@ -26,7 +34,7 @@ impl Response {
         Response {
             status,
             headers: vec![(CONTENT_TYPE, JSON.into())],
-            body: Body::from(print::json(value, Keys::Ordered)),
+            body: ResponseBody::Json(value.clone()),
         }
     }
 
@@ -37,24 +45,32 @@ impl Response {
 
     /// Success without a body.
     pub fn no_content() -> Response {
-        Response { status: StatusCode::NO_CONTENT, headers: Vec::new(), body: Body::empty() }
+        Response {
+            status: StatusCode::NO_CONTENT,
+            headers: Vec::new(),
+            body: ResponseBody::Bytes(Body::empty()),
+        }
     }
 
     /// The client's copy is current.
     pub fn not_modified() -> Response {
-        Response { status: StatusCode::NOT_MODIFIED, headers: Vec::new(), body: Body::empty() }
+        Response {
+            status: StatusCode::NOT_MODIFIED,
+            headers: Vec::new(),
+            body: ResponseBody::Bytes(Body::empty()),
+        }
     }
 
     /// Text.
     pub fn text(status: StatusCode, text: &str) -> Response {
         let headers = vec![(CONTENT_TYPE, "text/plain; charset=UTF-8".into())];
-        Response { status, headers, body: Body::from(text.to_owned()) }
+        Response { status, headers, body: ResponseBody::Bytes(Body::from(text.to_owned())) }
     }
 
     /// A response with any body.
     pub fn with_body(content_type: &str, body: Body) -> Response {
         let headers = vec![(CONTENT_TYPE, content_type.into())];
-        Response { status: StatusCode::OK, headers, body }
+        Response { status: StatusCode::OK, headers, body: ResponseBody::Bytes(body) }
     }
 
     /// The same with a header.
@@ -63,9 +79,20 @@ impl Response {
         self
     }
 
+    /// How many bytes have to be printed.
+    pub(crate) fn bytes_to_print(&self) -> usize {
+        match &self.body {
+            ResponseBody::Json(value) => value.byte_size(),
+            ResponseBody::Bytes(_) => 0,
+        }
+    }
+
     /// The response.
     pub fn into_response(self) -> HttpResponse {
-        let mut response = HttpResponse::new(self.body);
+        let mut response = HttpResponse::new(match self.body {
+            ResponseBody::Json(value) => Body::from(print::json(&value, Keys::Ordered)),
+            ResponseBody::Bytes(body) => body,
+        });
         *response.status_mut() = self.status;
         for (name, value) in self.headers {
             // A value that is no valid header comes from a client, and is left out.

@@ -28,9 +28,6 @@ pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static(REQUEST_ID_HEA
 /// The media type that asks for this API without a version in the path.
 const MEDIA_TYPE: &str = "application/vnd.openstack.orchestration-v";
 
-/// Longer bodies are not parsed on the threads that serve sockets.
-const LARGE_BODY: usize = 64 << 10;
-
 /// The media type of event streams.
 pub(crate) const EVENT_STREAM: &str = "text/event-stream";
 
@@ -211,8 +208,12 @@ async fn route(app: Arc<App>, http: HttpRequest<PendingBody>) -> HttpResponse {
                 base,
                 accept,
             };
+            let share = request.share();
             match handle(route, request, http).await {
-                Ok(response) => response.into_response(),
+                Ok(response) => {
+                    let bytes = response.bytes_to_print();
+                    share.work_on(bytes, || response.into_response()).await
+                }
                 Err(fault) => fault.into_response(),
             }
         }
@@ -232,12 +233,9 @@ async fn handle(
         let (parts, body) = http.into_parts();
         let declared = request.query.get("ContentType").filter(|_| parts.method == Method::GET);
         let limit = request.app.options.max_body_bytes;
-        let is_large = body.as_ref().is_some_and(|bytes| bytes.len() > LARGE_BODY);
+        let bytes = body.as_ref().map_or(0, |bytes| bytes.len());
         let read = || body::read(&parts.headers, declared, body, limit);
-        request.body = match is_large {
-            true => request.service().workers().run_next(read).await?,
-            false => read()?,
-        };
+        request.body = request.work_on(bytes, read).await?;
     }
     if let Rule::Named(rule) = route.rule {
         allow(&request, rule)?;

@@ -127,6 +127,7 @@ forward!(Store {
     commit(batches: &[Batch]) -> Result<Vec<bool>, StoreError>;
     submit(command: CommandRow) -> Result<(), StoreError>;
     load_tree(root: StackId) -> Result<Option<TreeRows>, StoreError>;
+    tree_bytes(root: StackId) -> Result<u64, StoreError>;
     load_stacks(root: StackId) -> Result<Option<TreeRows>, StoreError>;
     resources_named(root: StackId, names: &[Arc<str>]) -> Result<(Vec<ResourceRow>, u64), StoreError>;
     lean_resources(root: StackId) -> Result<(Vec<ResourceRow>, u64), StoreError>;

@@ -66,8 +66,8 @@ pub use service::{
     StackAlarm, StackPreview, StackRequest, TemplateSource,
 };
 pub use snapshot::read_snapshot;
-pub use view::{OutputView, ResourceView, StackView, View};
-pub use workers::{TooMuchWork, WorkLimits, Workers};
+pub use view::{OutputView, ResourceView, StackView, TreeReader, View};
+pub use workers::{HeldMemory, TooMuchWork, WorkLimits, WorkShare, Workers};
 
 // What the binary needs to run an engine, and what a receiver of notifications needs.
 pub use config::{ByteLimits, Config};

@@ -365,6 +365,14 @@ impl Store for MemoryStore {
         Ok(Some(TreeRows { stacks, resources, snapshots, recipes, commands, last_event }))
     }
 
+    async fn tree_bytes(&self, root: StackId) -> Result<u64, StoreError> {
+        let kept = self.open()?;
+        let Some(tree) = kept.trees.get(&root) else { return Ok(0) };
+        let resources = tree.resources.values().map(|row| row.body.len());
+        let snapshots = tree.snapshots.values().map(|row| row.body.len());
+        Ok(resources.chain(snapshots).sum::<usize>() as u64)
+    }
+
     async fn commands(&self, root: StackId) -> Result<Vec<CommandRow>, StoreError> {
         Ok(self.open()?.trees.get(&root).map_or_else(Vec::new, |tree| tree.commands.clone()))
     }

@@ -7,12 +7,11 @@
 //! The parts are read by several queries. The number of the tree's last event shows that they belong to the same state: it
 //! grows with every change of a stack or of its recipe, so if it is the same before and after, nothing changed in between.
 
-use crate::config::Config;
 use crate::ids::StackId;
 use crate::state::{Action, Status};
-use crate::store::{Store, StoreError};
+use crate::store::StoreError;
 use crate::tree::Tree;
-use crate::view::{View, read_signals, texts_of};
+use crate::view::{TreeReader, View, read_signals, row_bytes, texts_of};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,6 +25,8 @@ pub enum TreePart<'n> {
     Outputs,
     /// One resource of it.
     Resource(&'n str),
+    /// Some resources of it.
+    Named(&'n [Arc<str>]),
     /// One resource of it without the signals that it received.
     SignalTarget(&'n str),
     /// The columns of its resources, as lists show them.
@@ -81,47 +82,55 @@ impl Missing {
 
 /// Reads a part of a tree; `None` if it has to be read as a whole.
 pub(crate) async fn read_part(
-    store: &dyn Store,
-    config: &Arc<Config>,
+    reader: &TreeReader<'_>,
     root: StackId,
     part: TreePart<'_>,
 ) -> Result<Option<View>, StoreError> {
     if part == TreePart::All {
         return Ok(None);
     }
+    let TreeReader { store, config, share } = reader;
     let Some(rows) = store.load_stacks(root).await? else { return Ok(None) };
     // The attributes of a nested stack show in its parent resource.
     if rows.stacks.len() > 1 {
         return Ok(None);
     }
-    let texts = texts_of(store, config, &rows).await?;
-    let last_event = rows.last_event;
-    let Ok(mut tree) = Tree::load(config.clone(), rows, &|hash| texts.get(&hash).cloned()) else {
-        return Ok(None);
+    let texts = texts_of(*store, config, &rows).await?;
+    let (last_event, bytes) = (rows.last_event, row_bytes(&rows, &texts));
+    let load = || {
+        let mut tree =
+            Tree::load(Arc::clone(config), rows, &|hash| texts.get(&hash).cloned()).ok()?;
+        // A template that cannot be read any more shows as one without resources.
+        _ = tree.bind_template(tree.root_key());
+        let wanted = wanted_names(&mut tree, part)?;
+        Some((tree, wanted))
     };
-    // A template that cannot be read any more shows as one without resources.
-    _ = tree.bind_template(tree.root_key());
+    let Some((mut tree, wanted)) = share.work_on(bytes, load).await else { return Ok(None) };
     if part == TreePart::Resources {
-        return read_lean(store, tree, last_event).await;
+        return read_lean(reader, (tree, bytes), last_event).await;
     }
-    let wanted = match part {
-        TreePart::Stack | TreePart::Resources | TreePart::All => BTreeSet::new(),
-        TreePart::Resource(name) | TreePart::SignalTarget(name) => [Arc::from(name)].into(),
-        TreePart::Outputs => match named_by_outputs(&mut tree) {
-            Some(names) => names,
-            None => return Ok(None),
-        },
-    };
     let names: Vec<Arc<str>> = wanted.iter().cloned().collect();
     let (resources, seen) = store.resources_named(root, &names).await?;
-    if seen != last_event || tree.add_rows(resources).is_err() {
+    let bytes = bytes + resources.iter().map(|row| row.body.len()).sum::<usize>();
+    let added = share.work_on(bytes, || tree.add_rows(resources)).await;
+    if seen != last_event || added.is_err() {
         return Ok(None);
     }
     if !matches!(part, TreePart::SignalTarget(_)) {
-        read_signals(store, &mut tree).await?;
+        read_signals(*store, &mut tree).await?;
     }
     tree.missing = Some(Box::new(Missing { asked: wanted, ..Missing::default() }));
-    Ok(Some(View::of(tree)))
+    Ok(Some(View::of(tree, bytes)))
+}
+
+/// The names of the resources that a part of a tree has; `None` if they are too many.
+fn wanted_names(tree: &mut Tree, part: TreePart<'_>) -> Option<BTreeSet<Arc<str>>> {
+    match part {
+        TreePart::Stack | TreePart::Resources | TreePart::All => Some(BTreeSet::new()),
+        TreePart::Resource(name) | TreePart::SignalTarget(name) => Some([Arc::from(name)].into()),
+        TreePart::Named(names) => Some(names.iter().cloned().collect()),
+        TreePart::Outputs => named_by_outputs(tree),
+    }
 }
 
 /// Adds all resources to a tree without nested stacks, as far as lists show them.
@@ -129,8 +138,8 @@ pub(crate) async fn read_part(
 /// The type with which a resource was created is in its body. As long as the stack has neither failed nor an action in
 /// progress, it is the type in the template.
 async fn read_lean(
-    store: &dyn Store,
-    mut tree: Tree,
+    reader: &TreeReader<'_>,
+    (mut tree, bytes): (Tree, usize),
     last_event: u64,
 ) -> Result<Option<View>, StoreError> {
     const SETTLED: [Action; 5] =
@@ -139,12 +148,12 @@ async fn read_lean(
     if state.status != Status::Complete || !SETTLED.contains(&state.action) {
         return Ok(None);
     }
-    let (resources, seen) = store.lean_resources(tree.root).await?;
+    let (resources, seen) = reader.store.lean_resources(tree.root).await?;
     if seen != last_event || tree.add_rows(resources).is_err() {
         return Ok(None);
     }
     tree.missing = Some(Box::new(Missing { is_lean: true, ..Missing::default() }));
-    Ok(Some(View::of(tree)))
+    Ok(Some(View::of(tree, bytes)))
 }
 
 /// The names of the resources that the outputs of a stack ask for, found by asking when there are none;

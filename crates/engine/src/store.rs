@@ -80,6 +80,9 @@ pub trait Store: crate::objects::Objects + crate::alarms::Alarms {
     /// Reads a whole tree, except for its events and deleted nested stacks.
     async fn load_tree(&self, root: StackId) -> Result<Option<TreeRows>, StoreError>;
 
+    /// How many bytes the bodies of the resources of a tree have, and those of their signals and of the snapshots.
+    async fn tree_bytes(&self, root: StackId) -> Result<u64, StoreError>;
+
     /// Reads a tree without its resources, snapshots and commands. The rows need not belong to one state: every
     /// change of a stack or of its recipe increases `last_event`, which is read first.
     async fn load_stacks(&self, root: StackId) -> Result<Option<TreeRows>, StoreError> {

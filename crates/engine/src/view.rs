@@ -10,6 +10,7 @@ use crate::state::{Action, State, Status};
 use crate::store::{CommandRow, Hash, Store, StoreError, TreeRows};
 use crate::time::Time;
 use crate::tree::{Resource, Slot, StackKey, Tree};
+use crate::workers::{HeldMemory, WorkShare};
 use indexmap::IndexMap;
 use kiln_cloud::Credential;
 use kiln_resources::behaviour::Signal;
@@ -31,6 +32,26 @@ pub(crate) async fn read_tree(
     let mut tree = Tree::load(config.clone(), rows, &|hash| texts.get(&hash).cloned())?;
     read_signals(store, &mut tree).await?;
     Ok(Some((tree, commands)))
+}
+
+/// Reads trees on behalf of a project, within its share of the memory and of the threads for long work.
+pub struct TreeReader<'s> {
+    /// The store.
+    pub store: &'s dyn Store,
+    /// The configuration of the engine.
+    pub config: &'s Arc<Config>,
+    /// The share of the project.
+    pub share: WorkShare,
+}
+
+/// How many bytes a tree is made of.
+pub(crate) fn row_bytes(rows: &TreeRows, texts: &HashMap<Hash, Arc<str>>) -> usize {
+    let stacks = rows.stacks.iter().map(|row| row.body.len());
+    let resources = rows.resources.iter().map(|row| row.body.len());
+    let recipes = rows.recipes.iter().map(|row| row.body.len());
+    let snapshots = rows.snapshots.iter().map(|row| row.body.len());
+    let texts = texts.values().map(|text| text.len());
+    stacks.chain(resources).chain(recipes).chain(snapshots).chain(texts).sum()
 }
 
 /// Reads the signals of the resources of a tree.
@@ -79,6 +100,9 @@ const OUTPUTS_TOO_LARGE: &str = "Request limit exceeded: the outputs of the stac
 /// A tree for readers.
 pub struct View {
     tree: Tree,
+    bytes: usize,
+    /// The memory of the project that a whole tree takes.
+    _memory: Option<HeldMemory>,
 }
 
 impl View {
@@ -89,35 +113,41 @@ impl View {
     }
 
     /// The tree of a root stack; `None` if there is none.
-    pub async fn open(
-        store: &dyn Store,
-        config: &Arc<Config>,
-        root: StackId,
-    ) -> Result<Option<View>, StoreError> {
-        let Some((mut tree, _)) = read_tree(store, config, root).await? else { return Ok(None) };
-        for key in (0..tree.stacks.len() as u32).map(StackKey) {
-            // A template that cannot be read any more shows as one without resources.
-            _ = tree.bind_template(key);
-        }
-        Ok(Some(View { tree }))
+    pub async fn open(reader: &TreeReader<'_>, root: StackId) -> Result<Option<View>, StoreError> {
+        let TreeReader { store, config, share } = reader;
+        let bytes = usize::try_from(store.tree_bytes(root).await?).unwrap_or(usize::MAX);
+        let memory = share.hold_memory(bytes).await;
+        let Some(rows) = store.load_tree(root).await? else { return Ok(None) };
+        let texts = texts_of(*store, config, &rows).await?;
+        let bytes = row_bytes(&rows, &texts);
+        let load = || {
+            let mut tree = Tree::load(Arc::clone(config), rows, &|hash| texts.get(&hash).cloned())?;
+            for key in (0..tree.stacks.len() as u32).map(StackKey) {
+                // A template that cannot be read any more shows as one without resources.
+                _ = tree.bind_template(key);
+            }
+            Ok::<Tree, StoreError>(tree)
+        };
+        let mut tree = share.work_on(bytes, load).await?;
+        read_signals(*store, &mut tree).await?;
+        Ok(Some(View { tree, bytes, _memory: Some(memory) }))
     }
 
     /// A part of the tree of a root stack, or all of it if the part cannot be had alone; nothing if
     /// there is none.
     pub async fn open_part(
-        store: &dyn Store,
-        config: &Arc<Config>,
+        reader: &TreeReader<'_>,
         root: StackId,
         part: TreePart<'_>,
     ) -> Result<Option<View>, StoreError> {
         let is_whole = part == TreePart::All;
-        let view = match read_part(store, config, root, part).await {
-            Ok(None) => View::open(store, config, root).await,
+        let view = match read_part(reader, root, part).await {
+            Ok(None) => View::open(reader, root).await,
             other => other,
         };
         match view {
             Err(error @ (StoreError::Damaged { .. } | StoreError::Newer { .. })) if !is_whole => {
-                View::open_placeholder(store, config, root, error).await
+                View::open_placeholder(reader, root, error).await
             }
             other => other,
         }
@@ -125,19 +155,30 @@ impl View {
 
     /// The columns of a root stack whose tree cannot be read.
     async fn open_placeholder(
-        store: &dyn Store,
-        config: &Arc<Config>,
+        TreeReader { store, config, .. }: &TreeReader<'_>,
         root: StackId,
         error: StoreError,
     ) -> Result<Option<View>, StoreError> {
         tracing::error!(stack = %root, %error, "a stack is shown without its records");
         // If not even that can be read, the first error says more.
         let Ok(Some(rows)) = store.load_stacks(root).await else { return Err(error) };
-        Ok(placeholder_tree(config.clone(), &rows).map(View::of))
+        let tree = placeholder_tree(Arc::clone(config), &rows);
+        Ok(tree.map(|tree| View::of(tree, 0)))
     }
 
-    pub(crate) fn of(tree: Tree) -> View {
-        View { tree }
+    /// A tree that was made of so many bytes.
+    pub(crate) fn of(tree: Tree, bytes: usize) -> View {
+        View { tree, bytes, _memory: None }
+    }
+
+    /// How many bytes were read for it: about so many have to be looked at in order to show all of it.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether it has all of the tree.
+    pub fn is_whole(&self) -> bool {
+        self.tree.missing.is_none()
     }
 
     /// Whether something was needed that is not in the part that was read: then the results may be wrong.
@@ -168,13 +209,9 @@ impl View {
         (has_object && resource.op.is_none()).then_some(slot)
     }
 
+    /// The tree itself.
     pub(crate) fn tree_mut(&mut self) -> &mut Tree {
         &mut self.tree
-    }
-
-    /// The tree itself, for previews.
-    pub(crate) fn into_tree(self) -> Tree {
-        self.tree
     }
 }
 
@@ -391,16 +428,27 @@ impl<'v> StackView<'v> {
 
     /// A resource by its name.
     pub fn resource(&self, name: &str) -> Option<ResourceView> {
+        self.resources_named([name]).pop()
+    }
+
+    /// The resources of these names, as far as there are any.
+    pub fn resources_named<'n>(
+        &self,
+        names: impl IntoIterator<Item = &'n str>,
+    ) -> Vec<ResourceView> {
         let stack = self.tree.stack(self.key);
-        if let (None, Some(missing)) = (stack.by_name.get(name), &self.tree.missing) {
-            missing.record(name);
-        }
         let definition = self.blueprint().map(|blueprint| &blueprint.definition);
-        let known = stack.by_name.get_key_value(name).map(|(name, _)| name);
         let planned = definition.filter(|_| stack.state.action != Action::Delete);
-        let name = known.or_else(|| planned?.resource(name).map(|it| &it.name))?;
         let users = definition.map(|definition| definition.graph().dependents());
-        self.resource_view(name, required_by(definition, &users, name))
+        let find = |name: &str| {
+            if let (None, Some(missing)) = (stack.by_name.get(name), &self.tree.missing) {
+                missing.record(name);
+            }
+            let known = stack.by_name.get_key_value(name).map(|(name, _)| name);
+            let name = known.or_else(|| planned?.resource(name).map(|it| &it.name))?;
+            self.resource_view(name, required_by(definition, &users, name))
+        };
+        names.into_iter().filter_map(find).collect()
     }
 
     fn resource_view(&self, name: &Arc<str>, required_by: Vec<Arc<str>>) -> Option<ResourceView> {

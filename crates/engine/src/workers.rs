@@ -2,13 +2,20 @@
 //!
 //! Invariants: such work never holds up a thread that serves sockets. Not more of it runs at the same time than there are
 //! cores. A project has a bounded number of pieces of work that run or wait for a thread; the threads are given out in the
-//! order of arrival, so that a project waits for few pieces of any other.
+//! order of arrival, so that a project waits for few pieces of any other. The trees that are read for a project are limited
+//! in memory.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::available_parallelism;
 use tokio::runtime::{Handle, RuntimeFlavor};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Work on fewer bytes than this takes less time than to leave a thread for it.
+const LARGE: usize = 64 << 10;
+
+/// How much memory the trees that are read for a project may take together, in KiB. A single tree may take more.
+const READ_KIB: u32 = 32 << 10;
 
 /// How much work each project may have.
 #[derive(Clone, Copy, Debug)]
@@ -40,9 +47,11 @@ pub struct Workers {
 /// The work of one project.
 #[derive(Debug)]
 struct ProjectWork {
-    /// How many pieces run or wait.
+    /// How many pieces run or wait, and how many trees are held or waited for.
     count: usize,
     turns: Arc<Semaphore>,
+    /// A permit for each KiB.
+    memory: Arc<Semaphore>,
 }
 
 impl Workers {
@@ -55,51 +64,102 @@ impl Workers {
         }
     }
 
-    /// Runs work for a project, when it is the project's turn and a thread is free.
+    /// Runs work for a project, when it is the project's turn and a thread is free; refuses it if the project has as much
+    /// work as it may have.
     pub async fn run<T>(
-        &self,
+        self: &Arc<Self>,
         project: &Arc<str>,
         work: impl FnOnce() -> T,
     ) -> Result<T, TooMuchWork> {
-        let admitted = self.admit(project)?;
-        // Neither semaphore is ever closed.
-        let _turn = admitted.turns.acquire().await;
-        Ok(self.run_next(work).await)
+        let WorkLimits { running, waiting } = self.limits;
+        let (admitted, others) = self.admit(project);
+        if others >= running.saturating_add(waiting) {
+            return Err(TooMuchWork);
+        }
+        Ok(admitted.run(work).await)
     }
 
-    /// Runs work that is short for its size, such as reading the body of a request, when a thread is free. Its amount is
-    /// limited elsewhere.
-    pub async fn run_next<T>(&self, work: impl FnOnce() -> T) -> T {
-        let _thread = self.threads.acquire().await;
-        beside_io(work)
+    /// The share of a project.
+    pub fn share(self: &Arc<Self>, project: impl Into<Arc<str>>) -> WorkShare {
+        WorkShare { workers: self.clone(), project: project.into() }
     }
 
     fn projects(&self) -> MutexGuard<'_, BTreeMap<Arc<str>, ProjectWork>> {
         self.projects.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn admit(&self, project: &Arc<str>) -> Result<Admitted<'_>, TooMuchWork> {
-        let WorkLimits { running, waiting } = self.limits;
+    /// Admits a piece of work of a project; returns also how many others the project has.
+    fn admit(self: &Arc<Self>, project: &Arc<str>) -> (Admitted, usize) {
         let mut projects = self.projects();
-        let new = || ProjectWork { count: 0, turns: Arc::new(Semaphore::new(running)) };
+        let new = || ProjectWork {
+            count: 0,
+            turns: Arc::new(Semaphore::new(self.limits.running)),
+            memory: Arc::new(Semaphore::new(READ_KIB as usize)),
+        };
         let work = projects.entry(project.clone()).or_insert_with(new);
-        if work.count >= running.saturating_add(waiting) {
-            return Err(TooMuchWork);
-        }
+        let others = work.count;
         work.count += 1;
-        let turns = work.turns.clone();
-        Ok(Admitted { workers: self, project: project.clone(), turns })
+        let (turns, memory) = (work.turns.clone(), work.memory.clone());
+        let project = project.clone();
+        (Admitted { workers: self.clone(), project, turns, memory }, others)
     }
 }
 
-/// A piece of work that runs or waits.
-struct Admitted<'w> {
-    workers: &'w Workers,
+/// The share that a project has of the threads and of the memory for trees.
+#[derive(Clone, Debug)]
+pub struct WorkShare {
+    workers: Arc<Workers>,
     project: Arc<str>,
-    turns: Arc<Semaphore>,
 }
 
-impl Drop for Admitted<'_> {
+impl WorkShare {
+    /// Does a part of a request that was accepted already, such as reading its body or printing its response, when it is
+    /// the project's turn and a thread is free. Work on few bytes is done at once.
+    pub async fn work_on<T>(&self, bytes: usize, work: impl FnOnce() -> T) -> T {
+        match bytes > LARGE {
+            true => self.workers.admit(&self.project).0.run(work).await,
+            false => work(),
+        }
+    }
+
+    /// Waits until there is memory for a tree of so many bytes.
+    pub async fn hold_memory(&self, bytes: usize) -> HeldMemory {
+        let (admitted, _) = self.workers.admit(&self.project);
+        let kib = u32::try_from(bytes.div_ceil(1 << 10)).unwrap_or(u32::MAX).min(READ_KIB);
+        // The semaphore is never closed.
+        let permit = admitted.memory.clone().acquire_many_owned(kib).await.ok();
+        HeldMemory { _permit: permit, _admitted: admitted }
+    }
+}
+
+/// Memory for a tree that was read, until this is dropped.
+#[derive(Debug)]
+pub struct HeldMemory {
+    // The permit is returned before the project may be forgotten.
+    _permit: Option<OwnedSemaphorePermit>,
+    _admitted: Admitted,
+}
+
+/// A piece of work that runs or waits, or a tree that is held.
+#[derive(Debug)]
+struct Admitted {
+    workers: Arc<Workers>,
+    project: Arc<str>,
+    turns: Arc<Semaphore>,
+    memory: Arc<Semaphore>,
+}
+
+impl Admitted {
+    /// Does work when it is the project's turn and a thread is free.
+    async fn run<T>(self, work: impl FnOnce() -> T) -> T {
+        // Neither semaphore is ever closed.
+        let _turn = self.turns.acquire().await;
+        let _thread = self.workers.threads.acquire().await;
+        beside_io(work)
+    }
+}
+
+impl Drop for Admitted {
     fn drop(&mut self) {
         let mut projects = self.workers.projects();
         if let Some(work) = projects.get_mut(&self.project) {
@@ -126,10 +186,32 @@ mod tests {
 
     #[tokio::test]
     async fn a_project_without_work_is_forgotten() {
-        let workers = Workers::new(WorkLimits { running: 1, waiting: 0 });
+        let workers = Arc::new(Workers::new(WorkLimits { running: 1, waiting: 0 }));
         let project: Arc<str> = "p".into();
         assert_eq!(workers.run(&project, || 1).await.unwrap(), 1);
         assert_eq!(workers.run(&project, || 2).await.unwrap(), 2);
+        drop(workers.share("p").hold_memory(3).await);
         assert!(workers.projects().is_empty());
+    }
+
+    #[tokio::test]
+    async fn trees_wait_for_the_memory_of_their_project() {
+        let workers = Arc::new(Workers::new(WorkLimits::default()));
+        let (one, other) = (workers.share("one"), workers.share("other"));
+        // A tree that is larger than the limit is read alone.
+        let large = one.hold_memory(usize::MAX).await;
+        let mut next = Box::pin(one.hold_memory(1));
+        assert!(poll_once(&mut next).is_none());
+        drop(other.hold_memory(usize::MAX).await);
+        drop(large);
+        assert!(poll_once(&mut next).is_some());
+    }
+
+    fn poll_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        match std::pin::Pin::new(future).poll(&mut context) {
+            std::task::Poll::Ready(output) => Some(output),
+            std::task::Poll::Pending => None,
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 mod webhooks;
 
+use crate::reader;
 use kiln_cloud::{Call, CallError, CreatedBy, Credential, Method, Reply, Transport, UserToken};
 use kiln_engine::alarms::{
     Alarm, AlarmChange, AlarmRow, AlarmState, Alarms, HistoryQuery, Series, Totals, Verdict,
@@ -478,7 +479,8 @@ async fn a_user_can_set_the_state_of_an_alarm() {
 
 /// The metadata of the group.
 async fn flag(site: &Site, root: StackId) -> String {
-    let view = kiln_engine::View::open(&*site.store, &site.config, root).await.unwrap().unwrap();
+    let view =
+        kiln_engine::View::open(&reader(&*site.store, &site.config), root).await.unwrap().unwrap();
     let stack = view.stack(root).unwrap();
     let group = stack.resource("group").unwrap();
     kiln_template::print::plain(&stack.metadata(&group))

@@ -1,5 +1,6 @@
 //! Groups whose members are balanced: what the balancer is told, whatever becomes of them.
 
+use crate::reader;
 use crate::simulation::world::{World, now, recipe};
 use kiln_engine::{Action, Command, Recipe, Settings, Status, View};
 use kiln_template::Sources;
@@ -91,7 +92,7 @@ fn signal(world: &mut World, policy: &str) {
 
 /// The addresses that the balancer's server is told; nothing while the group is not there, or goes.
 fn told(world: &World) -> Option<Vec<String>> {
-    let view = now(View::open(&*world.store, &world.config, world.root)).unwrap()?;
+    let view = now(View::open(&reader(&*world.store, &world.config), world.root)).unwrap()?;
     let root = view.root();
     let group = root.resource("group")?.state;
     let is_coming = group.action == Action::Create && group.status != Status::Complete;

@@ -1,5 +1,6 @@
 //! Hooks, restrictions, policies, timeouts, retries and checks: event by event.
 
+use crate::reader;
 use crate::simulation::check::{books, events_of, flaws, outcome};
 use crate::simulation::cloud::Thing;
 use crate::simulation::world::{World, now, recipe};
@@ -600,7 +601,7 @@ resources:
 
 /// What the outputs say, name by name.
 fn outputs(world: &World) -> Vec<(String, Value)> {
-    let view = now(View::open(&*world.store, &world.config, world.root)).unwrap().unwrap();
+    let view = now(View::open(&reader(&*world.store, &world.config), world.root)).unwrap().unwrap();
     let outputs = view.root().outputs();
     outputs.into_iter().map(|it| (it.name.to_string(), it.value.unwrap())).collect()
 }

@@ -20,3 +20,12 @@ mod runtime;
 mod seeds;
 mod simulation;
 mod snapshots;
+
+/// Reads trees without a limit that matters.
+fn reader<'s>(
+    store: &'s dyn kiln_engine::store::Store,
+    config: &'s std::sync::Arc<kiln_engine::Config>,
+) -> kiln_engine::TreeReader<'s> {
+    let workers = std::sync::Arc::new(kiln_engine::Workers::new(Default::default()));
+    kiln_engine::TreeReader { store, config, share: workers.share("p") }
+}

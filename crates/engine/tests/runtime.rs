@@ -1,5 +1,6 @@
 //! The engine at work in real time, on a store in memory and a cloud that answers at once.
 
+use crate::reader;
 use crate::simulation::cloud::Cloud;
 use crate::simulation::script::{Kind, Plan, Planned, wish};
 use crate::simulation::world::{Rng, config, recipe};
@@ -383,7 +384,8 @@ fn a_tree_that_cannot_be_read_is_shown_as_failed_and_harms_no_other() {
             assert!(told[0].contains(part), "{part:?} is not in {told:?}");
         }
         // It can be shown, as far as that is known.
-        let view = View::open_part(&*site.store, &config(), bad, TreePart::Resources).await;
+        let view =
+            View::open_part(&reader(&*site.store, &config()), bad, TreePart::Resources).await;
         assert!(view.unwrap().is_some());
         engine.stop().await;
 

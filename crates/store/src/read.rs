@@ -86,6 +86,20 @@ impl SqlStore {
         Ok(resources)
     }
 
+    /// How many bytes the bodies of the resources of a tree have, and those of their signals and of the snapshots.
+    pub(crate) async fn bytes_of_tree(&self, root: StackId) -> Result<u64, DbError> {
+        // The rows are added up here: databases disagree about the type of a sum.
+        const STACKS: &str = "stack IN (SELECT id FROM stacks WHERE root = ?)";
+        let select = self.statement(&format!(
+            "SELECT LENGTH(body) FROM resources WHERE {STACKS} UNION ALL SELECT LENGTH(body) FROM resources \
+             WHERE stack IN (SELECT id FROM resources WHERE {STACKS}) UNION ALL SELECT LENGTH(body) FROM snapshots \
+             WHERE root = ?"
+        ));
+        let select = select.with(|values| (0..3).for_each(|_| values.id(root.0)));
+        let rows = select.all(&mut *self.reader().await?).await?;
+        rows.iter().map(|row| Reader::new(row).count()).sum()
+    }
+
     /// The snapshots whose `column` is this stack, the first first.
     pub(crate) async fn snapshots_where(
         &self,

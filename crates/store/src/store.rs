@@ -65,6 +65,10 @@ impl Store for SqlStore {
         Ok(self.whole_tree(root).await?)
     }
 
+    async fn tree_bytes(&self, root: StackId) -> Result<u64, StoreError> {
+        Ok(self.bytes_of_tree(root).await?)
+    }
+
     async fn load_stacks(&self, root: StackId) -> Result<Option<TreeRows>, StoreError> {
         Ok(self.stacks_of_tree(root).await?)
     }

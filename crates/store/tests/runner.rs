@@ -8,6 +8,7 @@
 
 mod servers;
 mod sql;
+mod stacks;
 mod suite;
 mod test_store;
 
@@ -19,6 +20,10 @@ use test_store::{TestDatabase, TestStore};
 #[test]
 fn memory() {
     run(suite::CASES, |_| async {
+        let store = Arc::new(MemoryStore::new());
+        TestStore::new(store.clone(), store)
+    });
+    run(stacks::CASES, |_| async {
         let store = Arc::new(MemoryStore::new());
         TestStore::new(store.clone(), store)
     });
@@ -35,6 +40,25 @@ fn sqlite() {
         }
     };
     run_on(&database);
+}
+
+/// Runs a case on a SQLite file of its own.
+fn on_sqlite<F: Future<Output = ()>>(name: &str, case: impl FnOnce(TestDatabase) -> F) {
+    let scratch = Scratch::new(name);
+    let folder = scratch.folder(name);
+    let url = format!("sqlite://{}/kiln.db", folder.display());
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    runtime.block_on(case(TestDatabase { url, keys: folder.join("keys") }));
+}
+
+#[test]
+fn sqlite_signals() {
+    on_sqlite("signals", stacks::signal_a_thousand_times);
+}
+
+#[test]
+fn sqlite_large_values() {
+    on_sqlite("large", stacks::copy_a_large_value);
 }
 
 #[test]
@@ -59,6 +83,7 @@ fn mariadb() {
 
 fn run_on(database: &dyn Fn(&str) -> TestDatabase) {
     run(suite::CASES, |name| database(name).test_store());
+    run(stacks::CASES, |name| database(name).test_store());
     run(sql::CASES, |name| std::future::ready(database(name)));
 }
 

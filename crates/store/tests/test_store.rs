@@ -25,6 +25,13 @@ impl TestDatabase {
         SqlStore::open(&self.url, &self.keys).await.unwrap()
     }
 
+    /// How many bytes the files of a SQLite database have.
+    pub(crate) fn bytes(&self) -> u64 {
+        let file = self.url.trim_start_matches("sqlite://");
+        let files = ["", "-wal"].map(|end| std::fs::metadata(format!("{file}{end}")));
+        files.into_iter().flatten().map(|file| file.len()).sum()
+    }
+
     pub(crate) async fn test_store(self) -> TestStore {
         let store = Arc::new(self.open().await);
         TestStore::new(store, Arc::new(self.open().await))

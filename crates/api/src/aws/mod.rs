@@ -25,7 +25,7 @@ use crate::query::percent;
 use crate::request::Request;
 use crate::serve::{health, observe, origin, record_route, text, versions};
 use axum::body::Body;
-use axum::http::header::{ACCEPT, RETRY_AFTER};
+use axum::http::header::{ACCEPT, CONTENT_ENCODING, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderValue, Request as HttpRequest};
 use axum::response::Response as HttpResponse;
 use encoding::decompressed;
@@ -87,6 +87,9 @@ macro_rules! action {
 }
 pub(crate) use action;
 
+/// The name of the share of the requests whose project is not known yet.
+const UNKNOWN_PROJECT: &str = "";
+
 /// Answers a request to an interface by whatever routes it, once its body is unpacked.
 pub(crate) async fn answer<F>(
     app: Arc<App>,
@@ -106,7 +109,11 @@ where
             },
             false => without_body(http),
         };
-        match decompressed(http, app.options.max_body_bytes) {
+        // A small body may be large when it is decompressed. The project is not known yet.
+        let limit = app.options.max_body_bytes;
+        let bytes = http.headers().get(CONTENT_ENCODING).map_or(0, |_| limit);
+        let share = app.service.workers().share(UNKNOWN_PROJECT);
+        match share.work_on(bytes, || decompressed(http, limit)).await {
             Ok(http) => route(app, http).await,
             Err((fault, format)) => fault.into_response(format),
         }
@@ -143,13 +150,17 @@ impl Interface {
             ["", "" | "versions"] => versions(&base_url(&app, &http)),
             ["", "healthcheck"] => health(&app.options).into_response(),
             // Tools of AWS leave the slash out where the address of an interface ends without one.
-            ["", "v1"] | ["", "v1", ""] => self.act(app, &http, ActionRequest::parse(&http)).await,
+            ["", "v1"] | ["", "v1", ""] => {
+                let wanted = ActionRequest::of(&app, &http).await;
+                self.act(app, &http, wanted).await
+            }
             ["", "v1", "stacks", ..] => {
-                let wanted = ActionRequest { action: None, ..ActionRequest::parse(&http) };
+                let wanted = ActionRequest { action: None, ..ActionRequest::of(&app, &http).await };
                 self.act(app, &http, wanted).await
             }
             ["", "v1", "service", _] if RpcCall::parse(&http).is_some() => {
-                self.act(app, &http, ActionRequest::parse(&http)).await
+                let wanted = ActionRequest::of(&app, &http).await;
+                self.act(app, &http, wanted).await
             }
             ["", version, ..] if is_other_version(version) => versions(&base_url(&app, &http)),
             _ => no_route(text(http.headers(), &ACCEPT).unwrap_or_default()),
@@ -208,8 +219,12 @@ impl Interface {
                 }
             }
         }
+        let share = request.share();
         match (action.handler)(request, params).await {
-            Ok(result) => render::action_response(action.name, &result, format),
+            Ok(result) => {
+                let render = || render::action_response(action.name, &result, format);
+                share.work_on(result.byte_size(), render).await
+            }
             Err(fault) => {
                 if let Some(key) = key.filter(|_| fault.is_ours()) {
                     app.replay_guard.forget(&**app.service.store(), &key, action.effect).await;
@@ -245,6 +260,12 @@ struct ActionRequest {
 }
 
 impl ActionRequest {
+    async fn of(app: &App, http: &HttpRequest<RawBody>) -> ActionRequest {
+        let bytes = http.body().as_ref().map_or(0, |bytes| bytes.len());
+        let share = app.service.workers().share(UNKNOWN_PROJECT);
+        share.work_on(bytes, || ActionRequest::parse(http)).await
+    }
+
     fn parse(http: &HttpRequest<RawBody>) -> ActionRequest {
         if let Some(call) = RpcCall::parse(http) {
             let (action, more) = (Some(call.action.to_owned()), Some(call.params(http)));

@@ -34,12 +34,13 @@ pub(crate) async fn index(request: Request) -> Result<Response, Fault> {
     let events = page(&request, &stacks, Vec::new()).await?;
     let by_id: HashMap<StackId, StackRow> =
         stacks.into_iter().map(|stack| (stack.id, stack)).collect();
+    let share = request.share();
     let rows = events.into_iter().filter_map(move |event| {
         let of = by_id.get(&event.stack)?;
         let root = (depth > 0).then_some(&stack);
         Some(Value::Map(Arc::new(listed(&request, of, &event, root))))
     });
-    Response::list_of("events", rows).await
+    Response::list_of(share, "events", rows).await
 }
 
 pub(crate) async fn of_resource(request: Request) -> Result<Response, Fault> {
@@ -51,8 +52,9 @@ pub(crate) async fn of_resource(request: Request) -> Result<Response, Fault> {
         let message = format!("No events found for resource {name}");
         return Err(Fault::new(ErrorType::HttpNotFound, message));
     }
+    let share = request.share();
     let shown = move |event: EventRow| Value::Map(Arc::new(listed(&request, &stack, &event, None)));
-    Response::list_of("events", events.into_iter().map(shown)).await
+    Response::list_of(share, "events", events.into_iter().map(shown)).await
 }
 
 pub(crate) async fn show(request: Request) -> Result<Response, Fault> {

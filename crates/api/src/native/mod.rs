@@ -6,6 +6,7 @@ pub(crate) mod events;
 pub(crate) mod info;
 pub(crate) mod lookup;
 pub(crate) mod previews;
+mod resource_pages;
 pub(crate) mod resources;
 pub(crate) mod show;
 pub(crate) mod snapshots;

@@ -11,13 +11,16 @@ use kiln_template::Value;
 use kiln_template::value::Members;
 use std::sync::Arc;
 
+/// The size of a preview, which may be large.
+const UNKNOWN: usize = usize::MAX;
+
 pub(crate) async fn create(request: Request) -> Result<Response, Fault> {
     let body = StackBody { request: &request };
     let name = body.name()?;
     let stack_request = body.new_stack().await?;
     let previewed = request.service().preview(&request.requester(), &name, &stack_request).await?;
     let render = || created(&request, &stack_request, &previewed);
-    Ok(request.service().workers().run_next(render).await)
+    Ok(request.work_on(UNKNOWN, render).await)
 }
 
 /// The response with the preview of a new stack.
@@ -82,7 +85,7 @@ async fn change(request: Request, is_patch: bool) -> Result<Response, Fault> {
     let forecasts =
         service.preview_update(&request.requester(), &stack, stack_request, &patch).await?;
     let render = || changed(&request, &forecasts, with_nested);
-    Ok(service.workers().run_next(render).await)
+    Ok(request.work_on(UNKNOWN, render).await)
 }
 
 /// The response with the preview of a change.

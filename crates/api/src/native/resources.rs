@@ -1,8 +1,9 @@
 //! The resources of stacks.
 
+use super::resource_pages;
 use super::show::{details, resource, wrapped};
 use super::software::applied_config;
-use super::stacks::{gone, split_state};
+use super::stacks::split_state;
 use crate::fault::Fault;
 use crate::long_poll::{self, MAX_WAIT_SECS, Metadata, WAIT_HEADER};
 use crate::query::flag;
@@ -10,7 +11,7 @@ use crate::request::Request;
 use crate::response::Response;
 use axum::http::header::ETAG;
 use kiln_engine::store::StackRow;
-use kiln_engine::{ErrorType, RequestError, ResourceView, StackId, StackView, TreePart};
+use kiln_engine::{ErrorType, RequestError, ResourceView, StackView, TreePart};
 use kiln_template::Value;
 use kiln_template::print;
 use std::sync::Arc;
@@ -43,24 +44,13 @@ pub(crate) async fn index(request: Request) -> Result<Response, Fault> {
             Ok(shown.collect::<Vec<Value>>())
         };
         let shown = request.read(TreePart::Resources, show).await?;
-        return Response::list_of("resources", shown.into_iter()).await;
+        return Response::list_of(request.share(), "resources", shown.into_iter()).await;
     }
-    // Attributes are in the part of a tree that lists do not read. They are resolved when they are written.
-    let stack = request.stack().await?;
-    let view = request.service().view(&stack).await?;
-    let seen = view.stack(stack.id).ok_or_else(|| gone(&stack))?;
-    let rows: Vec<(StackId, ResourceView)> = resources(&request, seen, depth)?
-        .into_iter()
-        .map(|(seen, found)| (seen.id(), found))
-        .collect();
-    let rows = rows.into_iter().filter_map(move |(id, found)| {
-        Some(listed(&request, &stack, &view.stack(id)?, &found, true))
-    });
-    Response::list_of("resources", rows).await
+    resource_pages::with_detail(request, depth).await
 }
 
 /// The resources of a stack and of its nested stacks, down to a depth, that pass the filters of the query.
-fn resources<'v>(
+pub(super) fn resources<'v>(
     request: &Request,
     seen: StackView<'v>,
     depth: usize,
@@ -82,7 +72,7 @@ fn resources<'v>(
     Ok(all)
 }
 
-fn listed(
+pub(super) fn listed(
     request: &Request,
     stack: &StackRow,
     seen: &StackView<'_>,

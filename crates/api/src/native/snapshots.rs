@@ -57,6 +57,7 @@ pub(crate) async fn take(request: Request) -> Result<Response, Fault> {
 pub(crate) async fn index(request: Request) -> Result<Response, Fault> {
     let stack = request.live_stack().await?;
     let snapshots = request.service().snapshots(&request.requester(), &stack).await?;
+    let share = request.share();
     // A snapshot contains a whole stack: one after the other is read.
     let rows = stream::iter(snapshots).filter_map(move |row| {
         let service = request.service().clone();
@@ -68,7 +69,7 @@ pub(crate) async fn index(request: Request) -> Result<Response, Fault> {
             }
         }
     });
-    Response::list("snapshots", rows, Members::new()).await
+    Response::list(share, "snapshots", rows, Members::new()).await
 }
 
 pub(crate) async fn show(request: Request) -> Result<Response, Fault> {

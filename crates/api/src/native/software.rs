@@ -90,8 +90,8 @@ pub(crate) async fn list_configs(request: Request) -> Result<Response, Fault> {
         }
         Value::Map(Arc::new(shown))
     };
-    Response::list("software_configs", objects(&request, requester, rows, shown), Members::new())
-        .await
+    let rows = objects(&request, requester, rows, shown);
+    Response::list(request.share(), "software_configs", rows, Members::new()).await
 }
 
 pub(crate) async fn create_config(request: Request) -> Result<Response, Fault> {
@@ -134,7 +134,7 @@ pub(crate) async fn list_deployments(request: Request) -> Result<Response, Fault
     let server = request.query.get("server_id");
     let rows = request.service().deployment_rows(&requester, server).await?;
     let rows = objects(&request, requester, rows, |stored| deployment(&stored));
-    Response::list("software_deployments", rows, Members::new()).await
+    Response::list(request.share(), "software_deployments", rows, Members::new()).await
 }
 
 /// How many configurations or deployments are read at once.

@@ -72,6 +72,7 @@ pub(crate) async fn index(request: Request) -> Result<Response, Fault> {
     if let Some(count) = page.count {
         others.insert("count".into(), i64::try_from(count).unwrap_or(i64::MAX).into());
     }
+    let share = request.share();
     let rows = page.stacks.into_iter().map(move |stack| {
         let mut shown = listed(&request, &stack);
         if request.is_admin {
@@ -79,14 +80,15 @@ pub(crate) async fn index(request: Request) -> Result<Response, Fault> {
         }
         Ok(Value::Map(Arc::new(shown)))
     });
-    Response::list("stacks", stream::iter(rows), others).await
+    Response::list(share, "stacks", stream::iter(rows), others).await
 }
 
 pub(crate) async fn detail(request: Request) -> Result<Response, Fault> {
     let query = StackQuery { descending: true, ..StackQuery::default() };
     let page = request.service().list(&request.requester(), query, false, false).await?;
+    let share = request.share();
     let shown = move |stack| Value::Map(Arc::new(listed(&request, &stack)));
-    Response::list_of("stacks", page.stacks.into_iter().map(shown)).await
+    Response::list_of(share, "stacks", page.stacks.into_iter().map(shown)).await
 }
 
 /// The query of a list; none if it names an unknown state.

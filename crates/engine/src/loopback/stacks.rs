@@ -69,10 +69,10 @@ impl Local<'_> {
     async fn show(&self, name: &str, id: &str) -> Result<Json, RequestError> {
         self.allow("stacks:show")?;
         let stack = self.service.find_stack(&self.requester(), name, id).await?;
-        let view = self.service.part(&stack, TreePart::Outputs).await?;
+        let view = self.service.part_for_call(&stack, TreePart::Outputs).await?;
         let shown = detailed(&stack, &view);
         if view.is_incomplete() {
-            return detailed(&stack, &self.service.view(&stack).await?);
+            return detailed(&stack, &self.service.part_for_call(&stack, TreePart::All).await?);
         }
         shown
     }

@@ -327,7 +327,7 @@ impl Tree {
                 message,
             ))
         })?;
-        self.check_definition_size(key, &resource.name, &resolved)?;
+        self.check_definition_size(self.current(key, &resource.name), &resource.name, &resolved)?;
         Ok(resolved)
     }
 

@@ -52,6 +52,7 @@ impl Machine {
         let state = State::new(Action::Create, Status::InProgress);
         let snapshot = Snapshot { name, state, reason: "".into(), created: env.now, data, text };
         self.tree.snapshots.insert(id, snapshot);
+        self.tree.count_snapshot_bytes(id);
         self.tree.changes.snapshots.insert(id);
         let stack = self.tree.stack(key);
         if stack.traversal.is_some() {
@@ -60,6 +61,10 @@ impl Machine {
                 "Stack {} already has an action ({}) in progress.",
                 stack.name, stack.state.action
             );
+            self.reached.hit(Transition::SnapshotRefused);
+            return self.finish_snapshot(key, Some(id), Err(&reason));
+        }
+        if let Err(reason) = self.tree.check_snapshot_size() {
             self.reached.hit(Transition::SnapshotRefused);
             return self.finish_snapshot(key, Some(id), Err(&reason));
         }
@@ -90,6 +95,7 @@ impl Machine {
             let data = Arc::make_mut(&mut snapshot.data);
             data.insert("resources".into(), Value::Map(Arc::new(resources)));
         }
+        self.tree.count_snapshot_bytes(id);
         self.tree.changes.snapshots.insert(id);
     }
 
@@ -199,6 +205,7 @@ impl Machine {
             && self.tree.copies_of(id).is_empty()
         {
             self.tree.snapshots.remove(&id);
+            self.tree.count_snapshot_bytes(id);
             self.tree.changes.snapshots.remove(&id);
             self.tree.changes.dropped_snapshots.push(id);
         }

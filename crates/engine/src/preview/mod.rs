@@ -321,6 +321,9 @@ impl Tree {
                 )
                 .to_string()
             })?;
+        let slot = place.key.and_then(|key| self.current(key, &resource.name));
+        self.check_definition_size(slot, &resource.name, &resolved)
+            .map_err(|failure| failure.to_string())?;
         Ok(Arc::new(resolved))
     }
 }

@@ -8,21 +8,20 @@ use kiln_template::value::{Members, Value};
 /// How many resources a preview shows where the operator sets no limit on the resources of a stack.
 const MAX_RESOURCES: usize = 100_000;
 
-/// How many bytes the values in a preview may have together. The largest body of a request has 1 MiB; what a preview shows
-/// more of is repeated.
-const MAX_BYTES: usize = 64 << 20;
-
 /// What a preview may still show.
 pub(super) struct Room {
     resources: usize,
     bytes: usize,
+    /// How many bytes of values the tree may keep, and the preview may show.
+    max_bytes: usize,
 }
 
 impl Room {
     /// The room of a preview of a tree.
     pub(super) fn of(tree: &Tree) -> Room {
         let resources = tree.max_wanted_resources().unwrap_or(MAX_RESOURCES);
-        Room { resources, bytes: MAX_BYTES }
+        let max_bytes = tree.config.byte_limits.tree;
+        Room { resources, bytes: max_bytes, max_bytes }
     }
 
     /// Takes the room of the resources of one stack; the error says that there is none.
@@ -36,10 +35,11 @@ impl Room {
         let size = size_of_members(&sketch.properties)
             .saturating_add(size_of_members(&sketch.attributes))
             .saturating_add(size(&sketch.metadata));
+        let max = self.max_bytes;
         self.bytes = self.bytes.checked_sub(size).ok_or_else(|| {
             format!(
-                "Request limit exceeded: The preview would have more than {MAX_BYTES} bytes. Use shorter values in \
-                 fewer resources."
+                "Request limit exceeded: The preview would have more than {max} bytes, the limit [kiln] max_stack_bytes. Use \
+                 shorter values in fewer resources."
             )
         })?;
         Ok(())

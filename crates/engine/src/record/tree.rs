@@ -156,7 +156,9 @@ impl Tree {
             tree.count_stack_bytes(key);
         }
         for row in rows.snapshots {
-            tree.snapshots.insert(row.id, Snapshot::of_row(row)?);
+            let id = row.id;
+            tree.snapshots.insert(id, Snapshot::of_row(row)?);
+            tree.count_snapshot_bytes(id);
         }
         tree.load_resources(rows.resources, &keys, &holders)?;
         Ok(tree)

@@ -55,7 +55,8 @@ impl Service {
         if !self.rules.allows_adopt {
             return Err(RequestError::unsupported("Stack Adopt"));
         }
-        let adopted = read_adopted(data)?;
+        let share = self.workers.share(requester.project.clone());
+        let adopted = share.work_on(data.len(), || read_adopted(data)).await?;
         let bad = |why: &str| {
             RequestError::new(ErrorType::HttpBadRequest, format!("Invalid adopt data: {why}"))
         };

@@ -4,7 +4,7 @@ use super::{RequestError, Requester, Service};
 use crate::ids::StackId;
 use crate::partial_tree::TreePart;
 use crate::store::{StackQuery, StackRow};
-use crate::view::View;
+use crate::view::{TreeReader, View};
 use kiln_resources::op::{owner_of_users_project, users_project_name};
 use std::sync::Arc;
 use uuid::Uuid;
@@ -115,16 +115,34 @@ impl Service {
         Ok(Page { stacks, count })
     }
 
+    /// Reads trees on behalf of a project.
+    fn reader(&self, project: impl Into<Arc<str>>) -> TreeReader<'_> {
+        let share = self.workers.share(project);
+        TreeReader { store: &*self.store, config: &self.config, share }
+    }
+
     /// The tree of a stack, for reading.
     pub async fn view(&self, stack: &StackRow) -> Result<View, RequestError> {
-        let view = View::open(&*self.store, &self.config, stack.root).await?;
+        let view = View::open(&self.reader(stack.project.clone()), stack.root).await?;
         view.ok_or_else(|| RequestError::not_found("Stack", &stack.name))
     }
 
     /// A part of the tree of a stack, for reading. If [`View::is_incomplete`] says so afterwards, the caller has to
     /// read the whole tree.
     pub async fn part(&self, stack: &StackRow, part: TreePart<'_>) -> Result<View, RequestError> {
-        let view = View::open_part(&*self.store, &self.config, stack.root, part).await?;
+        let view = View::open_part(&self.reader(stack.project.clone()), stack.root, part).await?;
+        view.ok_or_else(|| RequestError::not_found("Stack", &stack.name))
+    }
+
+    /// The same for a call that a stack makes to this service. It is made while a request may hold the memory of its
+    /// project, so that it has a share of its own.
+    pub(crate) async fn part_for_call(
+        &self,
+        stack: &StackRow,
+        part: TreePart<'_>,
+    ) -> Result<View, RequestError> {
+        let reader = self.reader(format!("calls of {}", stack.project));
+        let view = View::open_part(&reader, stack.root, part).await?;
         view.ok_or_else(|| RequestError::not_found("Stack", &stack.name))
     }
 }

@@ -158,7 +158,7 @@ impl Service {
     }
 
     /// The threads for long work without I/O.
-    pub fn workers(&self) -> &Workers {
+    pub fn workers(&self) -> &Arc<Workers> {
         &self.workers
     }
 

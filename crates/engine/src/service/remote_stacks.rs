@@ -1,5 +1,9 @@
 //! Stacks in other regions (`OS::Heat::Stack`): whether the region can be reached, and whether its service accepts the
 //! templates, is checked before anything is created.
+//!
+//! Only the remote stacks in the root's own template are followed. One in a group or in a nested template is a stack of its
+//! own with a request of its own, which is validated when it is made, and counts against the number of stacks that the
+//! project may have: a template that makes itself that way ends there.
 
 use super::{RequestError, Requester, Service, StackRequest, TemplateSource};
 use crate::error_type::ErrorType;

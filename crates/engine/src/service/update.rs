@@ -48,6 +48,8 @@ impl Service {
             true => Some(self.delegate(requester, stack.root).await?),
             false => None,
         };
+        // The memory that the tree takes is not held while the engine begins.
+        drop(view);
         settings.credential = loan.as_ref().map(|loan| loan.credential.clone());
         let recipe = Arc::new(recipe);
         let written = self.command(stack.root, Command::Update { recipe, settings }).await;
@@ -63,10 +65,10 @@ impl Service {
         patch: &Patch,
     ) -> Result<Vec<Forecast>, RequestError> {
         let view = self.view(stack).await?;
-        let (request, recipe, view) =
+        let (request, recipe, mut view) =
             self.validate_change(requester, stack, view, request, patch).await?;
         let compares = self.compares(&request);
-        let mut tree = view.into_tree();
+        let tree = view.tree_mut();
         if compares && self.transport.has_cloud() {
             let open = tree.observable_resources();
             let (by, behalf) = (tree.credential.clone(), tree.acting_for());

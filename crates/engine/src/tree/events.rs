@@ -7,7 +7,25 @@ use crate::record::v1::EventBody;
 use crate::record::{Record, StoredMembers};
 use crate::state::{Action, State, Status};
 use crate::store::EventRow;
+use kiln_template::value::{Members, members_byte_size};
 use std::sync::Arc;
+
+/// How many bytes of properties an event keeps.
+const MAX_BYTES: usize = 16 << 10;
+
+/// The properties as an event keeps them. Events outlive what they tell of, and are no second place for large values: of
+/// those, the size is kept.
+fn kept_properties(properties: &Arc<Members>) -> Arc<Members> {
+    if members_byte_size(properties) <= MAX_BYTES {
+        return properties.clone();
+    }
+    let longest = MAX_BYTES / properties.len().max(1);
+    let kept = properties.iter().map(|(name, value)| match value.byte_size() {
+        bytes if bytes <= longest => (name.clone(), value.clone()),
+        bytes => (name.clone(), format!("({bytes} bytes)").into()),
+    });
+    Arc::new(kept.collect())
+}
 
 impl Tree {
     pub(crate) fn set_stack_state(
@@ -73,7 +91,7 @@ impl Tree {
         let target = resource.op.as_ref().and_then(|op| op.target.as_ref());
         let body = match target {
             Some(target) if state.status == Status::InProgress => {
-                EventBody { properties: StoredMembers(target.properties.clone()) }.encode()
+                EventBody { properties: StoredMembers(kept_properties(&target.properties)) }.encode()
             }
             _ => Vec::new(),
         };

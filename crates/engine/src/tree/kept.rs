@@ -5,9 +5,11 @@
 
 use super::{Resource, Slot, Stack, StackKey, Tree};
 use crate::failure::Failure;
+use crate::ids::SnapshotId;
 use kiln_resources::op::FailureClass;
 use kiln_template::resolved::ResolvedDefinition;
 use kiln_template::value::{Value, members_byte_size};
+use std::collections::BTreeMap;
 
 /// The bytes that resources and stacks keep.
 #[derive(Default)]
@@ -15,6 +17,7 @@ pub(crate) struct KeptBytes {
     total: usize,
     resources: Vec<usize>,
     stacks: Vec<usize>,
+    snapshots: BTreeMap<SnapshotId, usize>,
 }
 
 impl KeptBytes {
@@ -28,6 +31,15 @@ impl KeptBytes {
         let counted = entry(&mut self.stacks, key.0);
         self.total = (self.total - *counted).saturating_add(bytes);
         *counted = bytes;
+    }
+
+    fn set_snapshot(&mut self, id: SnapshotId, bytes: usize) {
+        let counted = match bytes {
+            0 => self.snapshots.remove(&id),
+            _ => self.snapshots.insert(id, bytes),
+        };
+        let counted = counted.unwrap_or(0);
+        self.total = (self.total - counted).saturating_add(bytes);
     }
 
     fn resource(&self, slot: Slot) -> usize {
@@ -85,10 +97,32 @@ impl Tree {
         self.kept_bytes.set_stack(key, bytes);
     }
 
+    /// Counts a snapshot again.
+    pub(crate) fn count_snapshot_bytes(&mut self, id: SnapshotId) {
+        let bytes = self.snapshots.get(&id).map_or(0, |snapshot| {
+            members_byte_size(&snapshot.data)
+                .saturating_add(snapshot.text.as_ref().map_or(0, |text| text.len()))
+        });
+        self.kept_bytes.set_snapshot(id, bytes);
+    }
+
+    /// Fails if a snapshot of all resources makes the tree larger than the operator allows; the error is the reason.
+    pub(crate) fn check_snapshot_size(&self) -> Result<(), String> {
+        let resources = self.kept_bytes.resources.iter().fold(0, |sum: usize, it| sum.saturating_add(*it));
+        let (bytes, max) = (self.kept_bytes.total.saturating_add(resources), self.config.byte_limits.tree);
+        match bytes <= max {
+            true => Ok(()),
+            false => Err(format!(
+                "Request limit exceeded: the stack with this snapshot is {bytes} bytes, the limit [kiln] max_stack_bytes is \
+                 {max}. Next step: delete other snapshots, or ask the operator to raise the limit."
+            )),
+        }
+    }
+
     /// Whether the sum is the one that a recount gives, for all that is stored as it is.
     pub(crate) fn check_kept_bytes(&self, found: &mut Vec<String>) {
         let parts = self.kept_bytes.resources.iter().chain(&self.kept_bytes.stacks);
-        let sum: usize = parts.sum();
+        let sum: usize = parts.chain(self.kept_bytes.snapshots.values()).sum();
         if sum != self.kept_bytes.total {
             found.push(format!("{sum} bytes are kept, {} counted", self.kept_bytes.total));
         }
@@ -114,11 +148,10 @@ impl Tree {
     /// it was stays possible: the tree may be older than the limit.
     pub(crate) fn check_definition_size(
         &self,
-        key: StackKey,
+        slot: Option<Slot>,
         name: &str,
         definition: &ResolvedDefinition,
     ) -> Result<(), Box<Failure>> {
-        let slot = self.current(key, name);
         let resource = slot.map(|slot| self.resource(slot));
         let former = resource.and_then(|it| it.definition.as_deref());
         let limit = self.config.byte_limits.value;

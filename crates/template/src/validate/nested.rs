@@ -41,6 +41,9 @@ enum Loaded {
     Unreadable(Vec<Diagnostic>),
 }
 
+/// How many resources are validated where the operator sets no limit on the resources of a stack.
+const MAX_RESOURCES: usize = 100_000;
+
 /// The maximum size, in bytes, of the intermediate results of a whole tree's expressions.
 const BUDGET: usize = 1 << 30;
 
@@ -306,7 +309,7 @@ impl Stack<'_> {
             return findings;
         }
         loader.resources += child.template.resources.len();
-        if self.context.max_resources.is_some_and(|limit| loader.resources > limit) {
+        if loader.resources > self.context.max_resources.unwrap_or(MAX_RESOURCES) {
             findings.add(Stage::Sections, too_many_resources(resource.type_name.span));
             return findings;
         }
