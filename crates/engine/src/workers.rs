@@ -2,7 +2,7 @@
 //!
 //! Invariants: such work never holds up a thread that serves sockets. Not more of it runs at the same time than there are
 //! cores. A project has a bounded number of pieces of work that run or wait for a thread; the threads are given out in the
-//! order of arrival, so that a project waits for few pieces of any other. The trees that are read for a project are limited
+//! order of arrival, and a project has at most half of them, so that another one waits for few of its pieces. The trees that are read for a project are limited
 //! in memory.
 
 use std::collections::BTreeMap;
@@ -57,9 +57,10 @@ struct ProjectWork {
 impl Workers {
     /// As many threads as there are cores.
     pub fn new(limits: WorkLimits) -> Workers {
+        let threads = available_parallelism().map_or(1, usize::from);
         Workers {
-            threads: Semaphore::new(available_parallelism().map_or(1, usize::from)),
-            limits: WorkLimits { running: limits.running.max(1), ..limits },
+            threads: Semaphore::new(threads),
+            limits: WorkLimits { running: limits.running.min(threads / 2).max(1), ..limits },
             projects: Mutex::default(),
         }
     }

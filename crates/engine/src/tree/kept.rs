@@ -108,8 +108,10 @@ impl Tree {
 
     /// Fails if a snapshot of all resources makes the tree larger than the operator allows; the error is the reason.
     pub(crate) fn check_snapshot_size(&self) -> Result<(), String> {
-        let resources = self.kept_bytes.resources.iter().fold(0, |sum: usize, it| sum.saturating_add(*it));
-        let (bytes, max) = (self.kept_bytes.total.saturating_add(resources), self.config.byte_limits.tree);
+        let resources =
+            self.kept_bytes.resources.iter().fold(0, |sum: usize, it| sum.saturating_add(*it));
+        let (bytes, max) =
+            (self.kept_bytes.total.saturating_add(resources), self.config.byte_limits.tree);
         match bytes <= max {
             true => Ok(()),
             false => Err(format!(

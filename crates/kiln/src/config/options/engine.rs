@@ -253,7 +253,7 @@ pub(super) const ROWS: &[OptionRow] = &[
     OptionRow::new(
         "kiln",
         "max_validations_per_project",
-        "How many requests of a project are validated or previewed at the same time; further ones wait.",
+        "How many requests of a project are validated or previewed at the same time, on half of the cores at most; further ones wait.",
         Setting::Number {
             default: 4,
             min: 1,
