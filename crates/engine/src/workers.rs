@@ -1,7 +1,7 @@
 //! Threads for long work without I/O: validation, previews, and parsing or printing of large documents.
 //!
 //! Invariants: such work never holds up a thread that serves sockets. Not more of it runs at the same time than there are
-//! cores. A project has a bounded number of pieces of work that run or wait for a thread; the threads are given out in the
+//! cores, or two. A project has a bounded number of pieces of work that run or wait for a thread; the threads are given out in the
 //! order of arrival, so that a project waits for few pieces of any other. The trees that are read for a project are limited
 //! in memory.
 
@@ -55,10 +55,10 @@ struct ProjectWork {
 }
 
 impl Workers {
-    /// As many threads as there are cores.
+    /// As many threads as there are cores, and at least two, so that the work of one project leaves a thread to others.
     pub fn new(limits: WorkLimits) -> Workers {
         Workers {
-            threads: Semaphore::new(available_parallelism().map_or(1, usize::from)),
+            threads: Semaphore::new(available_parallelism().map_or(2, |cores| cores.get().max(2))),
             limits: WorkLimits { running: limits.running.max(1), ..limits },
             projects: Mutex::default(),
         }

@@ -91,7 +91,8 @@ impl Tree {
         let target = resource.op.as_ref().and_then(|op| op.target.as_ref());
         let body = match target {
             Some(target) if state.status == Status::InProgress => {
-                EventBody { properties: StoredMembers(kept_properties(&target.properties)) }.encode()
+                EventBody { properties: StoredMembers(kept_properties(&target.properties)) }
+                    .encode()
             }
             _ => Vec::new(),
         };

@@ -76,7 +76,9 @@ impl Tree {
         let resource = self.resource(slot);
         match &resource.metadata {
             // Most handles have nothing else in their metadata.
-            Value::Map(members) if members.len() == resource.signals.len() => Value::Map(Arc::default()),
+            Value::Map(members) if members.len() == resource.signals.len() => {
+                Value::Map(Arc::default())
+            }
             Value::Map(members) if !resource.signals.is_empty() => {
                 let others = members.iter().filter(|(id, _)| !resource.signals.contains_key(*id));
                 Value::map(others.map(|(id, value)| (id.clone(), value.clone())))
