@@ -22,7 +22,7 @@ pub(crate) struct CountingStore {
     largest_read: AtomicU64,
 }
 
-/// The bytes of the bodies in a list that the store returned.
+/// The bytes of the bodies in a list or a tree that the store returned.
 fn body_bytes(list: &dyn Any) -> usize {
     fn sum<T: 'static>(list: &dyn Any, body: impl Fn(&T) -> usize) -> usize {
         let list = list.downcast_ref::<Result<Vec<T>, StoreError>>();
@@ -32,6 +32,14 @@ fn body_bytes(list: &dyn Any) -> usize {
         ObjectKind::Config | ObjectKind::Deployment => row.body.len(),
         _ => 0,
     };
+    let bytes = |rows: &[ResourceRow]| rows.iter().map(|row| row.body.len()).sum::<usize>();
+    if let Some(Ok((rows, _))) = list.downcast_ref::<Result<(Vec<ResourceRow>, u64), StoreError>>()
+    {
+        return bytes(rows);
+    }
+    if let Some(Ok(Some(tree))) = list.downcast_ref::<Result<Option<TreeRows>, StoreError>>() {
+        return bytes(&tree.resources);
+    }
     sum(list, software)
         + sum(list, |row: &StackRow| row.body.len())
         + sum(list, |row: &EventRow| row.body.len())

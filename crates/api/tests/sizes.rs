@@ -4,7 +4,7 @@ use crate::counting_store::CountingStore;
 use crate::test_api::{TestApi, Tokens};
 use kiln_api::Options;
 use kiln_cloud::NoCloud;
-use kiln_engine::{Rules, StackId};
+use kiln_engine::{ByteLimits, Config, Rules, StackId};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
@@ -46,8 +46,99 @@ async fn a_value_above_the_limit_fails_its_resource() {
         ),
         "{reason}"
     );
-    let reply = api.send("demo", "DELETE", &path, None).await;
-    assert_eq!(reply.status, 204);
+    let body = json!({
+        "stack_name": "t", "template": copies(40, 3), "parameters": {"p": "x".repeat(256 << 10)}
+    });
+    let preview = api.send("demo", "POST", "/demo/stacks/preview", Some(body)).await;
+    assert_eq!(preview.status, 400);
+    assert!(preview.text.contains("the limit [kiln] max_value_bytes is 4194304"), "{preview:?}");
+    delete(&api, &path).await;
+}
+
+/// Deletes the only stack, and waits until it is gone.
+async fn delete(api: &TestApi, path: &str) {
+    assert_eq!(api.send("demo", "DELETE", path, None).await.status, 204);
+    api.rest(path).await;
+    assert_eq!(api.get("/demo/stacks").await.json()["stacks"], json!([]));
+}
+
+#[tokio::test]
+async fn a_stack_above_a_limit_that_was_lowered_can_be_updated_and_deleted() {
+    let api = TestApi::new();
+    let (path, stack) = create(&api, &copies(1, 5), 100_000).await;
+    assert_eq!(stack["stack_status"], "CREATE_COMPLETE");
+    let byte_limits =
+        ByteLimits { value: 1000, resource: 2000, tree: 10_000, ..ByteLimits::default() };
+    let api = api.with_config(|config| Config { byte_limits, ..config }).await;
+    let change = async |copied: usize, length: usize| {
+        let body = json!({"template": copies(1, copied), "parameters": {"p": "y".repeat(length)}});
+        let reply = api.send("demo", "PUT", &path, Some(body)).await;
+        assert_eq!(reply.status, 202, "{reply:?}");
+        api.rest(&path).await;
+        api.status(&path).await
+    };
+    // What becomes no larger is accepted, and what becomes larger is not.
+    assert_eq!(change(5, 100_000).await, "UPDATE_COMPLETE");
+    assert_eq!(change(5, 100_001).await, "UPDATE_FAILED");
+    assert_eq!(change(4, 90_000).await, "UPDATE_COMPLETE");
+    assert_eq!(change(4, 100).await, "UPDATE_COMPLETE");
+    assert_eq!(change(4, 2000).await, "UPDATE_FAILED");
+    delete(&api, &path).await;
+}
+
+#[tokio::test]
+async fn snapshots_count_against_the_limit_of_their_stack() {
+    let byte_limits = ByteLimits { tree: 400_000, ..ByteLimits::default() };
+    let api = TestApi::configured(Rules::default(), Options::default(), |config| Config {
+        byte_limits,
+        ..config
+    });
+    let (path, _) = create(&api, &copies(1, 0), 100_000).await;
+    let mut states = Vec::new();
+    for _ in 0..5 {
+        let reply = api.send("demo", "POST", &format!("{path}/snapshots"), Some(json!({}))).await;
+        assert_eq!(reply.status, 200, "{reply:?}");
+        api.rest(&path).await;
+        let id = reply.json()["id"].as_str().unwrap().to_owned();
+        let snapshot = api.get(&format!("{path}/snapshots/{id}")).await.json();
+        states.push(snapshot["snapshot"]["status"].as_str().unwrap().to_owned());
+        let reason = snapshot["snapshot"]["status_reason"].as_str().unwrap();
+        assert_eq!(
+            states[states.len() - 1] == "FAILED",
+            reason.contains("max_stack_bytes"),
+            "{reason}"
+        );
+    }
+    assert_eq!((states[0].as_str(), states[4].as_str()), ("COMPLETE", "FAILED"));
+    delete(&api, &path).await;
+}
+
+#[tokio::test]
+async fn failed_updates_do_not_make_a_stack_grow_without_end() {
+    let api = TestApi::configured(Rules::default(), Options::default(), |config| Config {
+        max_resources: Some(6),
+        ..config
+    });
+    let template = |value: usize, fails: bool| {
+        format!(
+            "heat_template_version: 2018-08-31\nresources:\n  r: {{type: OS::Heat::TestResource, properties: {{value: \
+             v{value}, fail: {fails}, update_replace: true}}}}\n"
+        )
+    };
+    let path = api.create("s", &template(0, false)).await;
+    let root = path.rsplit('/').next().and_then(|id| uuid::Uuid::parse_str(id).ok()).unwrap();
+    for at in 1..20 {
+        let body = json!({"template": template(at, true)});
+        assert_eq!(api.send("demo", "PUT", &path, Some(body)).await.status, 202);
+        api.rest(&path).await;
+        assert_eq!(api.status(&path).await, "UPDATE_FAILED");
+        let rows = api.app.service.store().resources(StackId(root)).await.unwrap();
+        assert!(rows.len() <= 12, "{} resources after {at} updates", rows.len());
+    }
+    let stack = api.get(&path).await.json();
+    let reason = stack["stack"]["stack_status_reason"].as_str().unwrap();
+    assert!(reason.contains("Maximum resources per stack exceeded"), "{reason}");
+    delete(&api, &path).await;
 }
 
 #[tokio::test]
@@ -167,21 +258,17 @@ async fn a_wait_condition_shows_the_data_of_its_signals() {
         "{HANDLE}  w: {{type: OS::Heat::WaitCondition, properties: {{handle: {{get_resource: h}}, count: 3, timeout: \
          60}}}}\noutputs: {{o: {{value: {{get_attr: [w, data]}}}}}}\n"
     );
-    let body = json!({"stack_name": "s", "template": template});
-    let reply = api.send("demo", "POST", "/demo/stacks", Some(body)).await;
-    let url = reply.header("location").to_owned();
-    let path = url.split_once("/v1").map(|(_, path)| path.to_owned()).unwrap();
+    let path = api.create("s", HANDLE).await;
+    let reply = api.send("demo", "PUT", &path, Some(json!({"template": template}))).await;
+    assert_eq!(reply.status, 202, "{reply:?}");
     for at in 0..3 {
         let details = json!({"id": at.to_string(), "data": format!("d{at}")});
         let signal = format!("{path}/resources/h/signal");
-        // The handle may still be on its way.
-        while api.send("demo", "POST", &signal, Some(details.clone())).await.status != 200 {
-            tokio::task::yield_now().await;
-        }
+        assert_eq!(api.send("demo", "POST", &signal, Some(details)).await.status, 200);
     }
     api.rest(&path).await;
     let stack = api.get(&path).await.json();
-    assert_eq!(stack["stack"]["stack_status"], "CREATE_COMPLETE");
+    assert_eq!(stack["stack"]["stack_status"], "UPDATE_COMPLETE");
     let data = r#"{"0": "d0", "1": "d1", "2": "d2"}"#;
     assert_eq!(stack["stack"]["outputs"][0]["output_value"], data);
 }
@@ -228,4 +315,17 @@ async fn a_long_list_of_resources_is_sent_in_pieces() {
     let resources = resources["resources"].as_array().unwrap();
     assert_eq!(resources.len(), 101);
     assert_eq!(resources[100]["attributes"]["value"].as_str().unwrap().len(), 100_000);
+}
+
+#[tokio::test]
+async fn a_list_with_details_reads_a_page_of_resources_at_a_time() {
+    let (api, store) = counted();
+    let (path, _) = create(&api, &copies(1, 120), 30_000).await;
+    store.reset_largest_read();
+    let resources = api.get(&format!("{path}/resources?with_detail=true&type=Value")).await.json();
+    let resources = resources["resources"].as_array().unwrap();
+    assert_eq!(resources.len(), 121);
+    let length = |at: usize| resources[at]["attributes"]["value"].as_str().unwrap().len();
+    assert!((0..121).all(|at| length(at) == 30_000));
+    assert!(store.largest_read() < 41 * 31_000, "{} bytes at once", store.largest_read());
 }

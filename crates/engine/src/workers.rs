@@ -2,8 +2,8 @@
 //!
 //! Invariants: such work never holds up a thread that serves sockets. Not more of it runs at the same time than there are
 //! cores. A project has a bounded number of pieces of work that run or wait for a thread; the threads are given out in the
-//! order of arrival, and a project has at most half of them, so that another one waits for few of its pieces. The trees that are read for a project are limited
-//! in memory.
+//! order of arrival, and a project has at most half of them, so that another one waits for few of its pieces. The trees
+//! that are read for a project are limited in memory.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -55,9 +55,9 @@ struct ProjectWork {
 }
 
 impl Workers {
-    /// As many threads as there are cores.
+    /// As many threads as there are cores, and at least two, so that the work of one project leaves a thread to others.
     pub fn new(limits: WorkLimits) -> Workers {
-        let threads = available_parallelism().map_or(1, usize::from);
+        let threads = available_parallelism().map_or(2, |cores| cores.get().max(2));
         Workers {
             threads: Semaphore::new(threads),
             limits: WorkLimits { running: limits.running.min(threads / 2).max(1), ..limits },

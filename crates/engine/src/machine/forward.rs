@@ -12,13 +12,10 @@ use crate::tree::{Env, Resource, Slot, StackKey, Tree};
 use kiln_resources::behaviour::OperationKind;
 use kiln_resources::op::FailureClass;
 use kiln_template::environment::{self, Hook};
-use kiln_template::eval::{Budget, Scope};
+use kiln_template::eval::Scope;
 use kiln_template::graph::Graph;
 use kiln_template::resolved::ResolvedDefinition;
 use std::sync::Arc;
-
-/// How much the evaluation of a definition may compute, as a multiple of what a resource may keep.
-const EVALUATION_FACTOR: usize = 4;
 
 impl Machine {
     /// Begins the forward phase of a stack.
@@ -227,6 +224,14 @@ impl Machine {
                 self.reached.hit(Transition::ResourceUpdated);
                 self.start_towards(env, slot, OperationKind::Update, Action::Update, goal);
             }
+            Decision::Replace { .. } if !self.tree.may_be_replaced(slot, &goal.definition) => {
+                self.reached.hit(Transition::TooManyResources);
+                let class = FailureClass::RequestLimitExceeded;
+                let failure = Failure::new(class, &name, kiln_resources::behaviour::TOO_MANY);
+                let failed = State::new(Action::Update, Status::Failed);
+                self.tree.set_state(env, slot, failed, &failure.to_string());
+                self.node_failed(env, key, Action::Update, failure);
+            }
             Decision::Replace { is_announced } => {
                 self.reached.hit(Transition::ResourceReplaced);
                 if is_announced {
@@ -308,8 +313,9 @@ impl Tree {
     ) -> Result<ResolvedDefinition, Box<Failure>> {
         let stack_scope = self.scope(key);
         // All expressions of a definition are charged to one budget.
-        let budget =
-            Budget::new(self.config.byte_limits.resource.saturating_mul(EVALUATION_FACTOR));
+        let budget = self.evaluation_budget(
+            blueprint.definition.resource_at(at).and_then(|it| self.current(key, &it.name)),
+        );
         let scope = Scope::new(&blueprint.definition, &stack_scope).with_budget(&budget);
         let Some(resource) = blueprint.definition.resource_at(at) else {
             return Err(Box::new(Failure::new(

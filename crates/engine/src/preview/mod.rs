@@ -307,10 +307,12 @@ impl Tree {
     ) -> Result<Arc<ResolvedDefinition>, String> {
         let world = place.key.map(|key| self.scope(key));
         let world = Foreseen { world, fates, is_new: place.is_new };
-        let scope = Scope::new(&blueprint.definition, &world);
         let Some(resource) = blueprint.definition.resource_at(at) else {
             return Err("the resource is not there".into());
         };
+        let slot = place.key.and_then(|key| self.current(key, &resource.name));
+        let budget = self.evaluation_budget(slot);
+        let scope = Scope::new(&blueprint.definition, &world).with_budget(&budget);
         let resolved =
             blueprint.type_at(at).resolve_definition(&scope, resource).map_err(|unfrozen| {
                 let message = format!("{}: {}", unfrozen.path, unfrozen.fault.message);
@@ -321,7 +323,6 @@ impl Tree {
                 )
                 .to_string()
             })?;
-        let slot = place.key.and_then(|key| self.current(key, &resource.name));
         self.check_definition_size(slot, &resource.name, &resolved)
             .map_err(|failure| failure.to_string())?;
         Ok(Arc::new(resolved))

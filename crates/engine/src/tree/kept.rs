@@ -7,11 +7,15 @@ use super::{Resource, Slot, Stack, StackKey, Tree};
 use crate::failure::Failure;
 use crate::ids::SnapshotId;
 use kiln_resources::op::FailureClass;
+use kiln_template::eval::Budget;
 use kiln_template::resolved::ResolvedDefinition;
 use kiln_template::value::{Value, members_byte_size};
 use std::collections::BTreeMap;
 
-/// The bytes that resources and stacks keep.
+/// How much the evaluation of a definition may compute, as a multiple of what a resource may keep.
+const EVALUATION_FACTOR: usize = 4;
+
+/// The bytes that resources, stacks and snapshots keep.
 #[derive(Default)]
 pub(crate) struct KeptBytes {
     total: usize,
@@ -201,6 +205,25 @@ impl Tree {
         }
         self.check_growth(Some(slot), before, bytes)
             .map_err(|(limit, bytes, max)| limit.failure(name, what, bytes, max))
+    }
+
+    /// The budget of all expressions of a resource's definition.
+    pub(crate) fn evaluation_budget(&self, slot: Option<Slot>) -> Budget {
+        let kept = slot.map_or(0, |slot| self.kept_bytes.resource(slot));
+        Budget::new(self.config.byte_limits.resource.max(kept).saturating_mul(EVALUATION_FACTOR))
+    }
+
+    /// Whether a resource may be replaced. The first replacement is always possible; a resource that was replaced before, and
+    /// whose predecessors could not be deleted yet, is replaced again as long as the tree is no larger than twice its limits,
+    /// so that failed updates do not make it grow without end.
+    pub(crate) fn may_be_replaced(&self, slot: Slot, definition: &ResolvedDefinition) -> bool {
+        let resource = self.resource(slot);
+        let namesakes = self.stack(resource.stack).by_name.get(&resource.name).map_or(0, Vec::len);
+        let max = self.config.max_resources.map_or(usize::MAX, |limit| limit.saturating_mul(2));
+        let bytes = self.kept_bytes.total.saturating_add(definition.byte_size());
+        let has_room =
+            self.resource_count < max && bytes <= self.config.byte_limits.tree.saturating_mul(2);
+        namesakes < 2 || has_room
     }
 
     /// Whether the metadata of a resource may become this.
