@@ -29,10 +29,11 @@ impl Database {
         Database::Mariadb(server, url)
     }
 
+    /// The URL, as configuration files have it: three slashes, then the path.
     pub(super) fn url(&self) -> String {
         match self {
             Database::Sqlite(directory) => {
-                format!("sqlite://{}/kiln.db", directory.path().display())
+                format!("sqlite:///{}/kiln.db", directory.path().display())
             }
             Database::Postgres(_, url) | Database::Mariadb(_, url) => url.clone(),
         }

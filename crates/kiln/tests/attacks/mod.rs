@@ -63,16 +63,14 @@ fn attack(database: Database) {
         .enable_all()
         .build()
         .expect("threads");
-    runtime.block_on(async {
-        let target = Target::start(database).await;
-        let mut succeeded = Vec::new();
-        for (name, attack) in ATTACKS {
-            let began = std::time::Instant::now();
-            if AssertUnwindSafe(attack(&target)).catch_unwind().await.is_err() {
-                succeeded.push(*name);
-            }
-            println!("{name}: {:?}", began.elapsed());
+    let target = runtime.block_on(Target::start(database));
+    let mut succeeded = Vec::new();
+    for (name, attack) in ATTACKS {
+        let began = std::time::Instant::now();
+        if runtime.block_on(AssertUnwindSafe(attack(&target)).catch_unwind()).is_err() {
+            succeeded.push(*name);
         }
-        assert!(succeeded.is_empty(), "attacks that succeed: {}", succeeded.join(", "));
-    });
+        println!("{name}: {:?}", began.elapsed());
+    }
+    assert!(succeeded.is_empty(), "attacks that succeed: {}", succeeded.join(", "));
 }

@@ -65,12 +65,12 @@ impl Target {
     }
 }
 
-/// The place of a text, as it is or in hexadecimal digits, with what is before it.
+/// The line that has a text, as it is or in hexadecimal digits.
 fn found(text: &str, bytes: &[u8]) -> Option<String> {
+    let all = String::from_utf8_lossy(bytes);
     let forms = [text.to_owned(), hex::encode(text), hex::encode_upper(text)];
-    let at = |form: &String| bytes.windows(form.len()).position(|part| part == form.as_bytes());
-    let at = forms.iter().find_map(at)?;
-    Some(String::from_utf8_lossy(&bytes[at.saturating_sub(500)..at + text.len()]).into_owned())
+    let line = all.lines().find(|line| forms.iter().any(|form| line.contains(form)))?;
+    Some(line.chars().take(2000).collect())
 }
 
 fn config(database: &str, [api, cfn]: [&str; 2], identity: &Identity, url: &str) -> String {
@@ -80,7 +80,7 @@ fn config(database: &str, [api, cfn]: [&str; 2], identity: &Identity, url: &str)
     let (domain_password, password) = (&domain.password, &own.password);
     let (api, cfn) = (port(api), port(cfn));
     format!(
-        "[DEFAULT]\nregion_name_for_services = RegionOne\nenable_stack_adopt = true\nenable_stack_abandon = true\n\
+        "[DEFAULT]\nregion_name_for_services = RegionOne\nenable_stack_adopt = true\nenable_stack_abandon = true\naction_retry_limit = 1\n\
          debug = true\ndefault_log_levels = sqlx=DEBUG,hyper=DEBUG,reqwest=DEBUG\n\
          max_stacks_per_tenant = {MAX_STACKS}\nstack_user_domain_id = {domain_id}\nstack_domain_admin = {admin}\n\
          stack_domain_admin_password = {domain_password}\n\

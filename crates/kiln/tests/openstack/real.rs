@@ -100,7 +100,9 @@ pub(crate) fn served(folder: &Path, arguments: &[&str]) -> (Child, [String; 2]) 
     let addresses = ["orchestration", "CloudFormation"].map(|api| {
         let said = format!("The {api} API listens on ");
         let address = lines.find_map(|line| Some(line.strip_prefix(&said)?.to_owned()));
-        address.expect("a line with an address").trim_end_matches('.').to_owned()
+        let said = || std::fs::read_to_string(folder.join("log")).unwrap_or_default();
+        let address = address.unwrap_or_else(|| panic!("no {api} API: {}", said()));
+        address.trim_end_matches('.').to_owned()
     });
     (process, addresses)
 }
