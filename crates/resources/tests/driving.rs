@@ -44,7 +44,7 @@ impl World for Configs {
     fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
         let path = ["/software_configs/", "/watch_rules/"]
             .iter()
-            .find_map(|kind| call.request.path.checked().unwrap().strip_prefix(kind));
+            .find_map(|kind| call.request.path.checked().expect("a path").strip_prefix(kind));
         let id = path.unwrap_or_else(|| panic!("nobody expected {call:?}")).to_owned();
         let lost = || CallError::Refused(Reply::new(404, Json::Null));
         let body = match (call.request.method, &call.request.body) {

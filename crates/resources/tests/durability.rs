@@ -202,7 +202,7 @@ impl World for Things {
     fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
         self.tick();
         let ok = |body| Ok(Reply::new(200, body));
-        let id = call.request.path.checked().unwrap().strip_prefix("/things/");
+        let id = call.request.path.checked().expect("a path").strip_prefix("/things/");
         match (call.request.method, id) {
             (Method::Post, _) => {
                 let name =

@@ -44,8 +44,14 @@ impl Service {
 
 impl World for Service {
     fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
-        let parts: Vec<&str> =
-            call.request.path.checked().unwrap().trim_start_matches('/').split('/').collect();
+        let parts: Vec<&str> = call
+            .request
+            .path
+            .checked()
+            .expect("a path")
+            .trim_start_matches('/')
+            .split('/')
+            .collect();
         let at = parts.get(2).and_then(|id| id.parse::<usize>().ok());
         let sent = call.request.body.clone().unwrap_or_default();
         if call.request.method != Method::Get {

@@ -105,16 +105,18 @@ impl RestWorld {
 
     fn plainly(&mut self, call: &Call) -> Answer {
         let body = call.request.body.clone().unwrap_or_default();
-        if let Some(spec) = self.collection(call.request.path.checked().unwrap()) {
+        if let Some(spec) = self.collection(call.request.path.checked().expect("a path")) {
             return match call.request.method {
                 Method::Post => {
-                    let made = self
-                        .make(call.request.path.checked().unwrap(), body[&*spec.envelope].clone());
+                    let made = self.make(
+                        call.request.path.checked().expect("a path"),
+                        body[&*spec.envelope].clone(),
+                    );
                     ok(json!({ &*spec.envelope: made }))
                 }
                 Method::Get => {
                     let all = self
-                        .all(call.request.path.checked().unwrap())
+                        .all(call.request.path.checked().expect("a path"))
                         .iter()
                         .filter(|object| passes(call, object));
                     ok(json!({ &*spec.list_envelope: all.collect::<Vec<_>>() }))
@@ -122,7 +124,8 @@ impl RestWorld {
                 _ => refused(501, &format!("nobody expected {call:?}")),
             };
         }
-        let (above, id) = call.request.path.checked().unwrap().rsplit_once('/').expect("a path");
+        let (above, id) =
+            call.request.path.checked().expect("a path").rsplit_once('/').expect("a path");
         let Some(spec) = self.collection(above) else {
             let tagged = above.rsplit_once('/').filter(|_| id == "tags");
             let Some(object) = tagged.and_then(|(path, id)| self.get(path, id)) else {

@@ -310,8 +310,13 @@ fn patched(object: &mut Json, steps: &Json) {
 
 impl World for Cloud {
     fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
-        let path =
-            call.request.path.checked().unwrap().trim_end_matches("/detail").replace("%20", " ");
+        let path = call
+            .request
+            .path
+            .checked()
+            .expect("a path")
+            .trim_end_matches("/detail")
+            .replace("%20", " ");
         let parts: Vec<&str> = path.split('/').skip(1).collect();
         if call.request.method != Method::Get {
             self.told.push(format!("{} {}", call.request.method, call.request.path));

@@ -72,8 +72,14 @@ impl Cloud {
     }
 
     fn identity(&mut self, call: &Call) -> Result<Reply, CallError> {
-        let parts: Vec<&str> =
-            call.request.path.checked().unwrap().trim_start_matches('/').split('/').collect();
+        let parts: Vec<&str> = call
+            .request
+            .path
+            .checked()
+            .expect("a path")
+            .trim_start_matches('/')
+            .split('/')
+            .collect();
         let is_owner = call.credential().is_some_and(|by| by.auth == Auth::StackDomain);
         let query = |name: &str| {
             let found = call.request.query.iter().find(|(known, _)| known == name);
@@ -135,7 +141,7 @@ impl Cloud {
     }
 
     fn objects(&mut self, call: &Call) -> Result<Reply, CallError> {
-        let path = call.request.path.checked().unwrap().trim_start_matches('/').to_owned();
+        let path = call.request.path.checked().expect("a path").trim_start_matches('/').to_owned();
         let good = |body: Json| Ok(Reply::new(200, body));
         match (call.request.method, path.split_once('/')) {
             (Method::Head, _) => {
@@ -190,7 +196,8 @@ impl Cloud {
     fn queues(&mut self, call: &Call) -> Result<Reply, CallError> {
         let by = call.credential().expect("a user of the stack");
         assert!(matches!(by.auth, Auth::Password(_)));
-        let name = call.request.path.checked().unwrap().trim_start_matches("/queues/").to_owned();
+        let name =
+            call.request.path.checked().expect("a path").trim_start_matches("/queues/").to_owned();
         match (call.request.method, name.split_once('/')) {
             (Method::Put, None) => {
                 self.things.insert(("queue", name), Json::Null);
@@ -215,7 +222,7 @@ impl Cloud {
 
     fn kept(&mut self, call: &Call) -> Result<Reply, CallError> {
         let (path, good) =
-            (call.request.path.checked().unwrap(), |body: Json| Ok(Reply::new(200, body)));
+            (call.request.path.checked().expect("a path"), |body: Json| Ok(Reply::new(200, body)));
         if path.starts_with("/software_deployments/metadata/") {
             let all = self.things.iter().filter(|((kind, _), _)| *kind == "config");
             let all: Vec<&Json> = all.map(|(_, thing)| &thing["software_config"]).collect();

@@ -45,7 +45,7 @@ pub(crate) fn world() -> RestWorld {
 fn special(world: &mut RestWorld, call: &Call) -> Option<Answer> {
     let body = call.request.body.clone().unwrap_or_default();
     let parts: Vec<&str> =
-        call.request.path.checked().unwrap().trim_start_matches('/').split('/').collect();
+        call.request.path.checked().expect("a path").trim_start_matches('/').split('/').collect();
     match (call.request.method, parts.as_slice()) {
         (Method::Put, ["routers", router, operation]) => Some(match *operation {
             "add_router_interface" => add_interface(world, router, &body),
@@ -71,7 +71,7 @@ fn special(world: &mut RestWorld, call: &Call) -> Option<Answer> {
         (_, ["quotas", rest @ ..]) => Some(quotas(world, call.request.method, rest, &body)),
         (Method::Post, ["networks" | "routers"]) => {
             let one = if parts[0] == "networks" { "network" } else { "router" };
-            let made = world.make(call.request.path.checked().unwrap(), body[one].clone());
+            let made = world.make(call.request.path.checked().expect("a path"), body[one].clone());
             // Somebody serves it already.
             let id = made["id"].as_str().expect("an id").to_owned();
             world.seed(&format!("/agents of {id}"), json!({ "id": "agent-1" }));
@@ -82,8 +82,8 @@ fn special(world: &mut RestWorld, call: &Call) -> Option<Answer> {
             None
         }
         (Method::Post, ["security-groups"]) => {
-            let made =
-                world.make(call.request.path.checked().unwrap(), body["security_group"].clone());
+            let made = world
+                .make(call.request.path.checked().expect("a path"), body["security_group"].clone());
             let group = &made["id"];
             for version in ["IPv4", "IPv6"] {
                 let rule = json!({ "security_group_id": group, "direction": "egress", "ethertype": version });
@@ -99,7 +99,7 @@ fn special(world: &mut RestWorld, call: &Call) -> Option<Answer> {
         (Method::Post, ["floatingips"]) => {
             let mut made = body["floatingip"].clone();
             made["floating_ip_address"] = "192.0.2.8".into();
-            let made = world.make(call.request.path.checked().unwrap(), made);
+            let made = world.make(call.request.path.checked().expect("a path"), made);
             Some(ok(json!({ "floatingip": made })))
         }
         _ => None,

@@ -16,7 +16,7 @@ struct Pools {
 
 impl World for Pools {
     fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
-        let body = match (call.request.method, call.request.path.checked().unwrap()) {
+        let body = match (call.request.method, call.request.path.checked().expect("a path")) {
             (Method::Post, _) => {
                 let sent = call.request.body.clone().unwrap_or_default();
                 self.descriptions.push(sent["pool"]["description"].as_str().unwrap_or("").into());

@@ -18,7 +18,7 @@ fn a_container_that_is_not_empty_is_emptied_at_once_or_kept() {
         fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
             self.1.push(format!("{} {}", call.request.method, call.request.path));
             let ok = |body| Ok(Reply::new(200, body));
-            match (call.request.method, call.request.path.checked().unwrap()) {
+            match (call.request.method, call.request.path.checked().expect("a path")) {
                 (Method::Delete, "/c") if !self.0.is_empty() => {
                     Err(CallError::Refused(Reply::new(409, Json::Null)))
                 }
@@ -126,7 +126,7 @@ fn access_to_a_share_is_what_is_asked_for_and_what_others_gave() {
     impl World for Shares {
         fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
             let sent = call.request.body.clone().unwrap_or_default();
-            let body = match (call.request.method, call.request.path.checked().unwrap()) {
+            let body = match (call.request.method, call.request.path.checked().expect("a path")) {
                 (Method::Post, "/shares") => json!({ "share": { "id": "1" } }),
                 (Method::Post, "/shares/1/action") => {
                     if let Some(rule) = sent.get("allow_access") {

@@ -105,7 +105,7 @@ impl Rest {
     }
 
     fn make(&mut self, call: &Call) -> Json {
-        let collection = self.collection(call.request.path.checked().unwrap());
+        let collection = self.collection(call.request.path.checked().expect("a path"));
         self.made += 1;
         let sent = defined(call).unwrap_or_else(|| call.request.body.clone().unwrap_or_default());
         let mut object = match sent.get(&collection.one) {
@@ -142,7 +142,7 @@ impl Rest {
     }
 
     fn list(&self, call: &Call) -> Option<Json> {
-        let path = call.request.path.checked().unwrap().trim_end_matches("/detail");
+        let path = call.request.path.checked().expect("a path").trim_end_matches("/detail");
         let prefix = format!("{path}/");
         let below = |it: &&String| it.starts_with(&prefix) && !it[prefix.len()..].contains('/');
         let is_wanted = |object: &&Json| {
@@ -170,9 +170,10 @@ impl Rest {
             return;
         }
         let sent = call.request.body.clone().unwrap_or_default();
-        let parent = call.request.path.checked().unwrap().rsplit_once('/').map_or("", |it| it.0);
+        let parent =
+            call.request.path.checked().expect("a path").rsplit_once('/').map_or("", |it| it.0);
         let collection = self.collection(parent);
-        self.looks.remove(call.request.path.checked().unwrap());
+        self.looks.remove(call.request.path.checked().expect("a path"));
         let object = self.objects.entry(call.request.path.to_string()).or_insert(json!({}));
         let changes = sent.get(&collection.one).cloned().unwrap_or(sent);
         match changes {
@@ -214,7 +215,8 @@ impl World for Rest {
             self.told.push(format!("{} {}", call.request.method, call.request.path));
         }
         let is_busy = |(method, end): &(Method, &'static str)| {
-            *method == call.request.method && call.request.path.checked().unwrap().ends_with(end)
+            *method == call.request.method
+                && call.request.path.checked().expect("a path").ends_with(end)
         };
         if let Some(at) = self.busy.iter().position(is_busy) {
             self.busy.remove(at);
@@ -222,7 +224,8 @@ impl World for Rest {
         }
         let mut answers = self.answers.iter();
         if let Some((_, _, answer)) = answers.find(|(method, part, _)| {
-            *method == call.request.method && call.request.path.checked().unwrap().contains(part)
+            *method == call.request.method
+                && call.request.path.checked().expect("a path").contains(part)
         }) {
             return Ok(Reply::new(200, answer.clone()));
         }
@@ -233,46 +236,48 @@ impl World for Rest {
             }
             Method::Put | Method::Patch => {
                 if call.request.method == Method::Patch
-                    && !self.objects.contains_key(call.request.path.checked().unwrap())
+                    && !self.objects.contains_key(call.request.path.checked().expect("a path"))
                 {
                     return refused(404);
                 }
                 self.change(call);
                 Ok(Reply::new(200, Json::Null))
             }
-            Method::Delete => match self.objects.remove(call.request.path.checked().unwrap()) {
-                Some(_) => {
-                    // What is about it goes with it.
-                    if let Some(id) = call
-                        .request
-                        .path
-                        .checked()
-                        .unwrap()
-                        .rsplit('/')
-                        .next()
-                        .filter(|id| id.starts_with("made-"))
-                    {
-                        self.objects.retain(|path, _| !path.contains(&format!("/{id}/")));
+            Method::Delete => {
+                match self.objects.remove(call.request.path.checked().expect("a path")) {
+                    Some(_) => {
+                        // What is about it goes with it.
+                        if let Some(id) = call
+                            .request
+                            .path
+                            .checked()
+                            .expect("a path")
+                            .rsplit('/')
+                            .next()
+                            .filter(|id| id.starts_with("made-"))
+                        {
+                            self.objects.retain(|path, _| !path.contains(&format!("/{id}/")));
+                        }
+                        Ok(Reply::new(204, Json::Null))
                     }
-                    Ok(Reply::new(204, Json::Null))
+                    None => refused(404),
                 }
-                None => refused(404),
-            },
+            }
             Method::Get | Method::Head => {
                 let is_collection =
-                    !self.objects.contains_key(call.request.path.checked().unwrap())
+                    !self.objects.contains_key(call.request.path.checked().expect("a path"))
                         && !call
                             .request
                             .path
                             .checked()
-                            .unwrap()
+                            .expect("a path")
                             .rsplit('/')
                             .next()
                             .is_some_and(|it| it.starts_with("made-"));
-                match self.show(call.request.path.checked().unwrap()) {
+                match self.show(call.request.path.checked().expect("a path")) {
                     Some(shown) => Ok(Reply::new(200, shown)),
                     None if is_collection
-                        && !call.request.path.checked().unwrap().ends_with("gone") =>
+                        && !call.request.path.checked().expect("a path").ends_with("gone") =>
                     {
                         Ok(Reply::new(200, self.list(call).unwrap_or_default()))
                     }
