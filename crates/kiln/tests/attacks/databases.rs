@@ -8,8 +8,8 @@ use std::process::Command;
 pub(super) enum Database {
     /// A file in a directory of its own.
     Sqlite(TestDirectory),
-    /// A server, and the URL of the database.
-    Postgres(Postgres, String),
+    /// A server, which is only kept running, and the URL of the database.
+    Postgres { _server: Postgres, url: String },
     /// A server, and the URL of the database.
     Mariadb(Mariadb, String),
 }
@@ -21,7 +21,7 @@ impl Database {
 
     pub(super) fn postgres(server: Postgres) -> Database {
         let url = server.database("kiln");
-        Database::Postgres(server, url)
+        Database::Postgres { _server: server, url }
     }
 
     pub(super) fn mariadb(server: Mariadb) -> Database {
@@ -35,7 +35,7 @@ impl Database {
             Database::Sqlite(directory) => {
                 format!("sqlite:///{}/kiln.db", directory.path().display())
             }
-            Database::Postgres(_, url) | Database::Mariadb(_, url) => url.clone(),
+            Database::Postgres { url, .. } | Database::Mariadb(_, url) => url.clone(),
         }
     }
 
@@ -46,7 +46,7 @@ impl Database {
                 let read = |name| std::fs::read(directory.path().join(name)).unwrap_or_default();
                 [read("kiln.db"), read("kiln.db-wal")].concat()
             }
-            Database::Postgres(_, url) => {
+            Database::Postgres { url, .. } => {
                 printed(Command::new(program("pg_dump", "postgresql")).args(["--dbname", url]))
             }
             Database::Mariadb(server, _) => {

@@ -6,6 +6,7 @@
 mod databases;
 mod deployments;
 mod quotas;
+#[allow(dead_code, reason = "directories are kept until their servers have ended")]
 #[path = "../../../store/tests/servers.rs"]
 mod servers;
 mod signatures;
