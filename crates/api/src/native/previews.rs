@@ -45,7 +45,7 @@ fn created(request: &Request, stack_request: &StackRequest, previewed: &StackPre
         ("stack_user_project_id", Value::Null),
         ("tags", Value::list(tags)),
         ("parameters", texts(previewed.definition.parameters.display_values())),
-        ("outputs", Value::list(previewed.outputs.iter().map(|it| output(&request, it)))),
+        ("outputs", Value::list(previewed.outputs.iter().map(|it| output(request, it)))),
         ("capabilities", Value::list([])),
         ("notification_topics", Value::list([])),
         ("disable_rollback", (!settings.is_rolled_back.unwrap_or(false)).into()),

@@ -19,7 +19,7 @@ pub(super) async fn deployment_call(local: &Local<'_>, id: &str) -> Result<Json,
             let (Ok(id), Some(deployment)) = (Uuid::parse_str(id), deployment.as_map()) else {
                 return Err(RequestError::new(ErrorType::HttpBadRequest, "this is no deployment"));
             };
-            service.put_deployment(&owner, id, deployment, &hidden_parts(&body)).await?;
+            service.put_deployment(&owner, id, deployment, &hidden_parts(body)).await?;
             Ok(Json::Null)
         }
         Method::Delete => service.delete_deployment(&owner, id).await.map(|()| Json::Null),
@@ -65,7 +65,7 @@ pub(super) async fn config_call(local: &Local<'_>, id: &str) -> Result<Json, Req
                     "this is no configuration",
                 ));
             };
-            service.put_config(&owner, id, config, &hidden_parts(&body)).await?;
+            service.put_config(&owner, id, config, &hidden_parts(body)).await?;
             Ok(Json::Null)
         }
         Method::Delete => service.delete_config(&owner, id).await.map(|()| Json::Null),

@@ -462,7 +462,7 @@ async fn look(op: &mut Op) -> Result<(), OpError> {
     let Some(id) = op.id() else {
         return Err(OpError::failed(FailureClass::NotFound, "it is not there"));
     };
-    let path = CallPath::from("/things").id(&id);
+    let path = CallPath::from("/things").id(id);
     let reply = op.read(get(Service::Compute, path)).await?;
     show(op, &reply);
     let shown = reply.text("/thing/value").unwrap_or_default();

@@ -84,7 +84,7 @@ fn for_user(op: &Op, call: Call) -> Call {
 }
 
 fn look(op: &Op) -> Call {
-    for_user(op, get(Service::Compute, CallPath::from(PATH).id(&name(op))))
+    for_user(op, get(Service::Compute, CallPath::from(PATH).id(name(op))))
 }
 
 /// Finds a generated key pair by its public key, others by their name.
@@ -111,7 +111,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     }
     // Names are unique, so the replaced key pair is deleted first.
     if op.context().predecessor.as_deref() == Some(&*name(op)) {
-        let old = for_user(op, delete(Service::Compute, CallPath::from(PATH).id(&name(op))));
+        let old = for_user(op, delete(Service::Compute, CallPath::from(PATH).id(name(op))));
         op.remove(ROOM, old).await?;
     }
     make_pair(op).await?;
@@ -214,7 +214,7 @@ async fn remove(op: &mut Op) -> Result<(), OpError> {
         return Ok(());
     }
     if is_ours(op).await? == Some(true) {
-        let call = delete(Service::Compute, CallPath::from(PATH).id(&name(op)));
+        let call = delete(Service::Compute, CallPath::from(PATH).id(name(op)));
         let call = for_user(op, call);
         op.remove("delete", call).await?;
     }
