@@ -4,7 +4,7 @@ use crate::bench::{context, milliseconds};
 use kiln_cloud::{NoCloud, Transport};
 use kiln_engine::{
     Command, Config, Engine, EngineSettings as Pace, Ids, NewStack, Recipe, RecipeId, Rules,
-    Service, Settings, Source, StackId, Status, SystemIds,
+    Service, Source, StackId, StackSettings, Status, SystemIds,
 };
 use kiln_resources::constraints::offline;
 use kiln_store::SqlStore;
@@ -25,7 +25,7 @@ pub(crate) struct Bench {
     chance: SystemIds,
     pub(crate) root: StackId,
     /// The options of new stacks.
-    pub(crate) settings: Settings,
+    pub(crate) settings: StackSettings,
     commands: u64,
 }
 
@@ -175,7 +175,7 @@ impl Bench {
         );
         let mut chance = SystemIds::default();
         let root = StackId(chance.next());
-        let settings = Settings::default();
+        let settings = StackSettings::default();
         Ok(Bench { engine, store, folder, chance, root, settings, commands: 0 })
     }
 
@@ -250,7 +250,7 @@ impl Bench {
         let before = self.store.commits();
         let start = Instant::now();
         check(template, &[])?;
-        self.command(Command::Update { recipe, settings: Settings::default() }).await?;
+        self.command(Command::Update { recipe, settings: StackSettings::default() }).await?;
         Ok((start.elapsed(), self.store.commits() - before))
     }
 

@@ -147,8 +147,10 @@ impl LocalCloud {
         let auth = Auth::Password("demo".into());
         let (project, user) = (project_id("demo").into(), user_id("demo").into());
         let credential = Credential { project, user, auth, is_inherited: false };
-        bench.settings =
-            kiln_engine::Settings { credential: Some(Arc::new(credential)), ..Default::default() };
+        bench.settings = kiln_engine::StackSettings {
+            credential: Some(Arc::new(credential)),
+            ..Default::default()
+        };
         self.ask("DELETE").await?;
         let (time, _) = bench.timed_create(&template(servers), &[]).await?;
         let calls = self.ask("GET").await?;

@@ -78,7 +78,7 @@ pub use template_cache::TemplateCache;
 
 // What a stack is created of, and the commands to it, for programs that call the engine without the service.
 pub use blueprint::{Recipe, Source};
-pub use machine::{Command, NewStack, Settings};
+pub use machine::{Command, NewStack, StackSettings};
 
 // What tests need: a store in memory, and the parts of an engine that a simulation drives itself.
 pub use machine::{Bug, Input, Machine, Reached, Transition};

@@ -3,7 +3,7 @@
 use crate::blueprint::{Blueprint, ResolvedType, Source};
 use crate::config::Config;
 use crate::ids::{PhysicalId, ResourceId, StackId};
-use crate::machine::Settings;
+use crate::machine::StackSettings;
 use crate::partial_tree::{TreePart, read_part};
 use crate::record::placeholder_tree;
 use crate::state::{Action, State, Status};
@@ -294,13 +294,13 @@ impl<'v> StackView<'v> {
     }
 
     /// Its settings besides the recipe.
-    pub fn settings(&self) -> Settings {
+    pub fn settings(&self) -> StackSettings {
         let stack = self.tree.stack(self.key);
-        Settings {
+        StackSettings {
             tags: Some(stack.tags.clone()),
             timeout: stack.timeout,
             is_rolled_back: Some(stack.is_rolled_back),
-            ..Settings::default()
+            ..StackSettings::default()
         }
     }
 

@@ -10,8 +10,8 @@ use kiln_engine::alarms::{
 use kiln_engine::store::{EventQuery, StackRow, Store};
 use kiln_engine::{
     Action, Command, Config, Engine, EngineSettings as Pace, Ids, MemoryStore, MetricDatum,
-    NewStack, Recipe, RecipeId, RequestError, Requester, Rules, Service, Settings, Source,
-    StackAlarm, StackId, State, Status, SystemIds, Time, now,
+    NewStack, Recipe, RecipeId, RequestError, Requester, Rules, Service, Source, StackAlarm,
+    StackId, StackSettings, State, Status, SystemIds, Time, now,
 };
 use kiln_template::Value;
 use kiln_template::value::Members;
@@ -113,7 +113,7 @@ impl Site {
             project: "p".into(),
             user_name: "u".into(),
             recipe: Arc::new(recipe),
-            settings: Settings::default(),
+            settings: StackSettings::default(),
             adopted: None,
             request: None,
         };

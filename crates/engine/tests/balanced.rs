@@ -2,7 +2,7 @@
 
 use crate::reader;
 use crate::simulation::world::{World, now, recipe};
-use kiln_engine::{Action, Command, Recipe, Settings, Status, View};
+use kiln_engine::{Action, Command, Recipe, StackSettings, Status, View};
 use kiln_template::Sources;
 use kiln_template::environment::Environment;
 use kiln_template::limits::Limits;
@@ -82,7 +82,7 @@ fn tell(world: &mut World, command: Command) {
 
 fn update(world: &mut World, flavor: &str) {
     let recipe = wish(world, flavor);
-    tell(world, Command::Update { recipe, settings: Settings::default() });
+    tell(world, Command::Update { recipe, settings: StackSettings::default() });
 }
 
 fn signal(world: &mut World, policy: &str) {
@@ -137,7 +137,7 @@ fn check(world: &World, count: usize) {
 pub fn story(world: &mut World) {
     world.observer = Some(flaw);
     let first = wish(world, "1");
-    world.create(first, Settings::default());
+    world.create(first, StackSettings::default());
     world.run();
     check(world, 1);
     update(world, "2");

@@ -6,7 +6,7 @@ use crate::simulation::script::{Plan, wish};
 use crate::simulation::world::{World, now, recipe};
 use kiln_engine::store::Store;
 use kiln_engine::{
-    Action, Command, Ids, Input, OpId, Reached, Settings, SnapshotId, StackId, Status,
+    Action, Command, Ids, Input, OpId, Reached, SnapshotId, StackId, StackSettings, Status,
 };
 use kiln_template::value::Value;
 use std::sync::Mutex;
@@ -192,10 +192,10 @@ const SCENARIOS: &[Scenario] = &[
                 )
             };
             let first = recipe(&mut w.rng, &outer("x"), &[("t.yaml", inner)]);
-            w.create(first, Settings::default());
+            w.create(first, StackSettings::default());
             w.run();
             let second = recipe(&mut w.rng, &outer("y"), &[("t.yaml", inner)]);
-            let settings = Settings::default();
+            let settings = StackSettings::default();
             later(w, 1, move |_| Command::Update { recipe: second, settings });
             w.run();
         },
@@ -306,7 +306,7 @@ const SCENARIOS: &[Scenario] = &[
             let kept = "heat_template_version: 2021-04-16\nresources:\n  \
                 a: {type: Test::Thing, deletion_policy: Snapshot, properties: {value: x}}\n";
             let first = recipe(&mut w.rng, kept, &[]);
-            w.create(first, Settings::default());
+            w.create(first, StackSettings::default());
             w.run();
             update(w, "b y");
             // What was kept on purpose stays: the story ends without it.
@@ -334,7 +334,7 @@ const SCENARIOS: &[Scenario] = &[
             tamper(w);
             w.cloud.things.pop_last();
             w.cloud.things.pop_first();
-            let settings = Settings { converges: true, ..Settings::default() };
+            let settings = StackSettings { converges: true, ..StackSettings::default() };
             later(w, 1, move |w| {
                 let recipe = wish(&mut w.rng, &Plan::of(plan));
                 Command::Update { recipe, settings }
@@ -391,7 +391,7 @@ const SCENARIOS: &[Scenario] = &[
                 ids[0]
             );
             let recipe = recipe(&mut w.rng, &template, &[]);
-            w.create(recipe, Settings::default());
+            w.create(recipe, StackSettings::default());
             w.run();
             update(w, "a x");
             assert!(w.cloud.things.remove(&ids[0]).is_some(), "it is not ours to remove");
@@ -419,9 +419,9 @@ const SCENARIOS: &[Scenario] = &[
             for colour in ["red", "blue", "red"] {
                 let recipe = recipe(&mut w.rng, &coloured(colour), &[]);
                 match w.tree() {
-                    None => w.create(recipe, Settings::default()),
+                    None => w.create(recipe, StackSettings::default()),
                     Some(_) => {
-                        let settings = Settings::default();
+                        let settings = StackSettings::default();
                         later(w, 1, move |_| Command::Update { recipe, settings });
                     }
                 }
@@ -437,7 +437,7 @@ const SCENARIOS: &[Scenario] = &[
                 a: {type: Test::Thing, properties: {value: x}}\n  \
                 b: {type: Test::Thing, properties: {value: {str_split: [',', {get_attr: [a, users]}]}}}\n";
             let recipe = recipe(&mut w.rng, template, &[]);
-            w.create(recipe, Settings::default());
+            w.create(recipe, StackSettings::default());
             w.run();
             update(w, "a x; b y a");
         },
@@ -465,10 +465,10 @@ const SCENARIOS: &[Scenario] = &[
                 )
             };
             let first = recipe(&mut w.rng, &group("x"), &[]);
-            w.create(first, Settings::default());
+            w.create(first, StackSettings::default());
             w.run();
             let recipe = recipe(&mut w.rng, &group("y"), &[]);
-            let settings = Settings::default();
+            let settings = StackSettings::default();
             later(w, 1, move |_| Command::Update { recipe, settings });
             w.run();
         },
@@ -538,20 +538,20 @@ const DIAMOND: &str = "a x; b x a; c x a; d x b c";
 
 fn create(world: &mut World, plan: &str) {
     let recipe = wish(&mut world.rng, &Plan::of(plan));
-    world.create(recipe, Settings::default());
+    world.create(recipe, StackSettings::default());
     world.run();
 }
 
 fn create_undone(world: &mut World, plan: &str) {
     let recipe = wish(&mut world.rng, &Plan::of(plan));
-    world.create(recipe, Settings { is_rolled_back: Some(true), ..Settings::default() });
+    world.create(recipe, StackSettings { is_rolled_back: Some(true), ..StackSettings::default() });
     world.run();
 }
 
 fn change(plan: &'static str) -> impl FnOnce(&mut World) -> Command {
     move |world| {
         let recipe = wish(&mut world.rng, &Plan::of(plan));
-        Command::Update { recipe, settings: Settings::default() }
+        Command::Update { recipe, settings: StackSettings::default() }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::simulation::check::events_of;
 use crate::simulation::script::{Kind, Plan, Planned, wish};
 use crate::simulation::world::World;
-use kiln_engine::{Command, Settings};
+use kiln_engine::{Command, StackSettings};
 use kiln_template::value::Value;
 
 /// Creates a stack with a resource and a nested stack; returns its plan and its export.
@@ -18,7 +18,7 @@ fn create_and_export() -> (Plan, World, Value) {
     let plan = Plan { resources: vec![planned("a", false), planned("n", true)], ..Plan::default() };
     let mut world = World::new(3);
     let recipe = wish(&mut world.rng, &plan);
-    world.create(recipe, Settings::default());
+    world.create(recipe, StackSettings::default());
     world.run();
     let export = world.tree().unwrap().export();
     (plan, world, export)
@@ -88,7 +88,7 @@ fn an_adoption_that_fails_leaves_all_objects_alone() {
     let plan = Plan { resources: vec![planned("a"), planned("b")], ..Plan::default() };
     let mut world = World::new(3);
     let recipe = wish(&mut world.rng, &plan);
-    world.create(recipe, Settings::default());
+    world.create(recipe, StackSettings::default());
     world.run();
     let export = world.tree().unwrap().export();
     let things = world.cloud.things.clone();

@@ -3,7 +3,7 @@
 use crate::lifecycle_rules::{PAIR, created, recipe_with, send, things, updated, waiting};
 use crate::simulation::check::{events_of, flaws, outcome};
 use crate::simulation::world::World;
-use kiln_engine::{Command, Settings};
+use kiln_engine::{Command, StackSettings};
 use kiln_template::value::Value;
 
 fn hooks(resource: &str, hooks: &str) -> String {
@@ -66,7 +66,7 @@ fn an_update_waits_before_and_after() {
     let mut world = created(&things(&PAIR), &environment);
     let other = things(&["a: {value: z}", PAIR[1]]);
     let recipe = recipe_with(&mut world, &other, &environment);
-    send(&mut world, 1, Command::Update { recipe, settings: Settings::default() });
+    send(&mut world, 1, Command::Update { recipe, settings: StackSettings::default() });
     for (seconds, hook) in [(10, "pre-update"), (40, "post-update")] {
         let command = clears(&world, "a", hook);
         send(&mut world, seconds, command);
@@ -91,7 +91,7 @@ fn an_update_waits_before_and_after() {
 /// The events of an update that waits at a hook of `a`, from which it is let go.
 fn updated_through(world: &mut World, template: &str, environment: &str) -> Vec<String> {
     let recipe = recipe_with(world, template, environment);
-    send(world, 1, Command::Update { recipe, settings: Settings::default() });
+    send(world, 1, Command::Update { recipe, settings: StackSettings::default() });
     let command = clears(world, "a", "pre-update");
     send(world, 100, command);
     let before = events_of(world, world.root).len();

@@ -3,7 +3,7 @@
 use crate::simulation::check::{differs, events_of, flaws};
 use crate::simulation::script::{Kind, Plan, Planned, Wanted, wish};
 use crate::simulation::world::World;
-use kiln_engine::{Command, Settings};
+use kiln_engine::{Command, StackSettings};
 use std::time::Duration;
 
 fn planned(name: &str, value: &str, size: u64, needs: &[&str]) -> Planned {
@@ -18,14 +18,14 @@ fn plan(resources: &[Planned]) -> Plan {
 fn created(plan: &Plan) -> World {
     let mut world = World::new(1);
     let recipe = wish(&mut world.rng, plan);
-    world.create(recipe, Settings::default());
+    world.create(recipe, StackSettings::default());
     world.run();
     world
 }
 
 fn update(world: &mut World, plan: &Plan) {
     let recipe = wish(&mut world.rng, plan);
-    let command = Command::Update { recipe, settings: Settings::default() };
+    let command = Command::Update { recipe, settings: StackSettings::default() };
     world.command_at(world.now + Duration::from_secs(5), command);
     world.run();
 }

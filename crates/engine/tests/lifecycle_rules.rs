@@ -4,7 +4,7 @@ use crate::reader;
 use crate::simulation::check::{books, events_of, flaws, outcome};
 use crate::simulation::cloud::Thing;
 use crate::simulation::world::{World, now, recipe};
-use kiln_engine::{Action, Command, Recipe, Settings, View};
+use kiln_engine::{Action, Command, Recipe, StackSettings, View};
 use kiln_template::Sources;
 use kiln_template::environment::Environment;
 use kiln_template::limits::Limits;
@@ -35,10 +35,10 @@ pub fn recipe_with(world: &mut World, template: &str, environment: &str) -> Arc<
 }
 
 pub fn created(template: &str, environment: &str) -> World {
-    created_with(template, environment, Settings::default())
+    created_with(template, environment, StackSettings::default())
 }
 
-pub fn created_with(template: &str, environment: &str, settings: Settings) -> World {
+pub fn created_with(template: &str, environment: &str, settings: StackSettings) -> World {
     let mut world = World::new(1);
     let recipe = recipe_with(&mut world, template, environment);
     world.create(recipe, settings);
@@ -56,14 +56,14 @@ pub fn told(world: &mut World, command: Command) -> Vec<String> {
 
 pub fn updated(world: &mut World, template: &str, environment: &str) -> Vec<String> {
     let recipe = recipe_with(world, template, environment);
-    told(world, Command::Update { recipe, settings: Settings::default() })
+    told(world, Command::Update { recipe, settings: StackSettings::default() })
 }
 
 /// A world in which a stack waits at a hook: it comes to rest only when its time is over.
 pub fn waiting(template: &str, environment: &str) -> World {
     let mut world = World::new(1);
     let recipe = recipe_with(&mut world, template, environment);
-    world.create(recipe, Settings::default());
+    world.create(recipe, StackSettings::default());
     world
 }
 
@@ -126,7 +126,7 @@ fn an_external_object_is_adopted_checked_and_left() {
         Thing { name: "theirs".into(), value: "theirs".into(), size: 1, ..Thing::default() };
     world.cloud.things.insert("e1".into(), theirs);
     let recipe = recipe_with(&mut world, EXTERNAL, "");
-    world.create(recipe, Settings::default());
+    world.create(recipe, StackSettings::default());
     world.run();
     let mut events = events_of(&world, world.root);
     events.sort();
@@ -207,7 +207,8 @@ fn a_condition_decides_whether_there_is_a_resource() {
 #[test]
 fn an_action_ends_at_its_timeout() {
     let template = things(&["a: {value: slow}", "b: {value: y, needs: [{get_resource: a}]}"]);
-    let settings = Settings { timeout: Some(Duration::from_secs(20)), ..Settings::default() };
+    let settings =
+        StackSettings { timeout: Some(Duration::from_secs(20)), ..StackSettings::default() };
     let world = created_with(&template, "", settings);
     let events = events_of(&world, world.root);
     let id = world.root;
@@ -229,7 +230,7 @@ fn a_conflict_is_tried_again() {
     let mut world = World::new(1);
     world.cloud.conflicts = 5;
     let recipe = recipe_with(&mut world, &things(&["a: {value: x}"]), "");
-    world.create(recipe, Settings::default());
+    world.create(recipe, StackSettings::default());
     world.run();
     assert_eq!(outcome(&world), "CREATE_COMPLETE: x");
     let events = events_of(&world, world.root);
@@ -261,7 +262,7 @@ fn the_reason_is_the_first_failure() {
     let mut world = World::new(1);
     world.cloud.conflicts = 1;
     let recipe = recipe_with(&mut world, &things(&["a: {value: broken}"]), "");
-    world.create(recipe, Settings::default());
+    world.create(recipe, StackSettings::default());
     world.run();
     let (_, why) = world.tree().unwrap().root_state();
     assert_eq!(
@@ -346,7 +347,7 @@ fn a_suspended_resource_takes_no_signals() {
 
 #[test]
 fn a_rollback_revives_what_was_replaced() {
-    let settings = Settings { is_rolled_back: Some(true), ..Settings::default() };
+    let settings = StackSettings { is_rolled_back: Some(true), ..StackSettings::default() };
     let mut world = created_with(&things(&PAIR), "", settings);
     world.cloud.deeds.clear();
     let other =
@@ -366,7 +367,7 @@ fn a_resource_restored_by_a_rollback_gets_back_what_its_replacement_took() {
         ]);
         format!("{things}  h: {{type: Test::Homing, properties: {{size: {size}}}}}\n")
     };
-    let settings = Settings { is_rolled_back: Some(true), ..Settings::default() };
+    let settings = StackSettings { is_rolled_back: Some(true), ..StackSettings::default() };
     let mut world = created_with(&with(1, "y"), "", settings);
     let events = updated(&mut world, &with(2, "refused"), "");
     assert_eq!(outcome(&world), "ROLLBACK_COMPLETE: x y");
@@ -409,7 +410,7 @@ fn groups_in_groups_share_what_the_limit_leaves() {
         let mut world = World::new(1);
         Arc::make_mut(&mut world.config).max_resources = Some(limit);
         let recipe = recipe_with(&mut world, &template, "");
-        world.create(recipe, Settings::default());
+        world.create(recipe, StackSettings::default());
         world.run();
         let (found, why) = world.tree().unwrap().root_state();
         assert_eq!(found.to_string(), state, "{why}");
@@ -428,7 +429,7 @@ fn an_update_beyond_the_limit_fails_and_its_rollback_does_not() {
              {{count: {count}, resource_def: {{type: Test::Thing, properties: {{value: x}}}}}}}}\n"
         )
     };
-    let settings = || Settings { is_rolled_back: Some(true), ..Settings::default() };
+    let settings = || StackSettings { is_rolled_back: Some(true), ..StackSettings::default() };
     let recipe = recipe_with(&mut world, &group(2), "");
     world.create(recipe, settings());
     world.run();
@@ -502,18 +503,19 @@ fn a_stack_can_be_made_of_a_file_by_its_url() {
     let mut world = World::new(1);
     let files = [("http://x/t.yaml", inner)];
     let first = recipe(&mut world.rng, &outer("x"), &files);
-    world.create(first, Settings::default());
+    world.create(first, StackSettings::default());
     world.run();
     assert_eq!(outcome(&world), "CREATE_COMPLETE: x x");
     let second = recipe(&mut world.rng, &outer("y"), &files);
-    told(&mut world, Command::Update { recipe: second, settings: Settings::default() });
+    told(&mut world, Command::Update { recipe: second, settings: StackSettings::default() });
     assert_eq!(outcome(&world), "UPDATE_COMPLETE: y y");
     let other = inner.replace("{Ref: V}", "z");
     let third = recipe(&mut world.rng, &outer("y"), &[("http://x/t.yaml", &other)]);
-    told(&mut world, Command::Update { recipe: third, settings: Settings::default() });
+    told(&mut world, Command::Update { recipe: third, settings: StackSettings::default() });
     assert_eq!(outcome(&world), "UPDATE_COMPLETE: z z");
     let none = recipe(&mut world.rng, &outer("y"), &[]);
-    let events = told(&mut world, Command::Update { recipe: none, settings: Settings::default() });
+    let events =
+        told(&mut world, Command::Update { recipe: none, settings: StackSettings::default() });
     let why = "Could not fetch remote template \"http://x/t.yaml\"";
     assert!(events.last().unwrap().contains(why), "{events:#?}");
     told(&mut world, Command::Delete);
@@ -588,7 +590,7 @@ resources:
         world.crash_at = crash_at;
         let start = world.now;
         let recipe = recipe(&mut world.rng, template, &[("n.yaml", inner)]);
-        world.create(recipe, Settings::default());
+        world.create(recipe, StackSettings::default());
         world.run();
         let events = events_of(&world, world.root);
         assert!(outcome(&world).starts_with("CREATE_FAILED"), "{events:#?}");
@@ -626,7 +628,7 @@ fn a_stack_completes_even_if_the_read_for_its_outputs_gets_no_reply() {
     let mut world = World::new(1);
     world.cloud.is_blind_to = Some("x".into());
     let recipe = recipe_with(&mut world, &template, "");
-    world.create(recipe, Settings::default());
+    world.create(recipe, StackSettings::default());
     world.run();
     assert_eq!(outcome(&world), "CREATE_COMPLETE: x y");
 }

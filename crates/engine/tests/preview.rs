@@ -2,7 +2,7 @@
 
 use crate::simulation::script::{CHILD, Kind, Plan, Planned, wish};
 use crate::simulation::world::{World, recipe};
-use kiln_engine::Settings;
+use kiln_engine::StackSettings;
 use kiln_engine::preview::{Fate, Forecast, NewRoot, create};
 use kiln_template::value::{Members, Value};
 
@@ -29,7 +29,7 @@ fn preview(first: &[Planned], second: &[Planned]) -> Vec<String> {
 fn forecasts(first: &[Planned], second: &[Planned]) -> Vec<Forecast> {
     let mut world = World::new(1);
     let recipe = wish(&mut world.rng, &Plan { resources: first.to_vec(), ..Plan::default() });
-    world.create(recipe, Settings::default());
+    world.create(recipe, StackSettings::default());
     world.run();
     let things = world.cloud.things.clone();
     let recipe = wish(&mut world.rng, &Plan { resources: second.to_vec(), ..Plan::default() });

@@ -8,7 +8,7 @@ use kiln_cloud::{Auth, Call, CallError, Credential, Reply, Transport};
 use kiln_engine::store::{Batch, CommandRow, EventQuery, Lease, ResourceRow, StackQuery, Store};
 use kiln_engine::{
     Action, Command, CommandId, Config, Engine, EngineId, EngineSettings as Pace, Ids, MemoryStore,
-    NewStack, Settings, StackId, Status, Time, TreePart, View, now,
+    NewStack, StackId, StackSettings, Status, Time, TreePart, View, now,
 };
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -83,10 +83,10 @@ impl Site {
     }
 
     /// Creates a delegation of this name for a stack.
-    fn delegate(&self, name: &str) -> Settings {
+    fn delegate(&self, name: &str) -> StackSettings {
         self.cloud.1.lock().unwrap().delegations.insert(name.to_owned());
         let credential = Credential { auth: Auth::Trust(name.into()), ..Credential::default() };
-        Settings { credential: Some(Arc::new(credential)), ..Settings::default() }
+        StackSettings { credential: Some(Arc::new(credential)), ..StackSettings::default() }
     }
 
     /// Waits until exactly these delegations exist.
@@ -145,7 +145,7 @@ fn a_stack_lives_and_dies() {
         site.until(id, Action::Create, Status::Complete).await;
         assert_eq!(site.things(), 24);
         let recipe = wish(&mut site.rng, &plan(5));
-        let settings = Settings::default();
+        let settings = StackSettings::default();
         engine.command(id, Command::Update { recipe, settings }).await.unwrap();
         site.until(id, Action::Update, Status::Complete).await;
         assert_eq!(site.things(), 6);
@@ -233,7 +233,7 @@ fn a_tree_whose_type_panics_harms_no_other() {
             project: "p".into(),
             user_name: "u".into(),
             recipe,
-            settings: Settings::default(),
+            settings: StackSettings::default(),
             adopted: None,
             request: None,
         };

@@ -4,14 +4,14 @@ use crate::simulation::check::{books, events_of, flaws, outcome};
 use crate::simulation::script::{CHILD, Plan, wish};
 use crate::simulation::world::{World, now, recipe};
 use kiln_engine::store::{SnapshotRow, Store};
-use kiln_engine::{Command, Ids, Settings, SnapshotId, read_snapshot};
+use kiln_engine::{Command, Ids, SnapshotId, StackSettings, read_snapshot};
 use kiln_template::value::Value;
 use std::time::Duration;
 
 fn created(plan: &str) -> World {
     let mut world = World::new(1);
     let recipe = wish(&mut world.rng, &Plan::of(plan));
-    world.create(recipe, Settings::default());
+    world.create(recipe, StackSettings::default());
     world.run();
     world
 }
@@ -33,7 +33,7 @@ fn taken(world: &mut World, name: &str) -> (SnapshotId, Vec<String>) {
 
 fn updated(world: &mut World, plan: &str) -> Vec<String> {
     let recipe = wish(&mut world.rng, &Plan::of(plan));
-    told(world, Command::Update { recipe, settings: Settings::default() })
+    told(world, Command::Update { recipe, settings: StackSettings::default() })
 }
 
 fn snapshot(world: &World, id: SnapshotId) -> Option<SnapshotRow> {
@@ -106,7 +106,7 @@ fn a_failed_snapshot_has_a_reason_and_leaves_no_copies_when_it_is_deleted() {
 fn a_snapshot_of_a_stack_in_progress_fails_with_a_reason() {
     let mut world = created("a x");
     let recipe = wish(&mut world.rng, &Plan::of("a slow*2"));
-    let update = Command::Update { recipe, settings: Settings::default() };
+    let update = Command::Update { recipe, settings: StackSettings::default() };
     world.command_at(world.now + Duration::from_secs(1), update);
     let id = SnapshotId(Ids::next(&mut world.rng));
     world.command_at(
@@ -155,7 +155,7 @@ fn a_template_that_no_type_changes_is_the_same_text_again() {
                     n: {type: child.yaml, properties: {value: x, size: 1}}\n";
     let mut world = World::new(1);
     let first = recipe(&mut world.rng, template, &[("child.yaml", CHILD)]);
-    world.create(first, Settings::default());
+    world.create(first, StackSettings::default());
     world.run();
     let (id, _) = taken(&mut world, "s");
     updated(&mut world, "a y");
@@ -173,7 +173,7 @@ fn a_template_that_no_type_changes_is_the_same_text_again() {
 fn a_restore_that_fails_is_undone() {
     let mut world = World::new(1);
     let first = wish(&mut world.rng, &Plan::of("a x; b y a"));
-    let settings = Settings { is_rolled_back: Some(true), ..Settings::default() };
+    let settings = StackSettings { is_rolled_back: Some(true), ..StackSettings::default() };
     world.create(first, settings);
     world.run();
     let (id, _) = taken(&mut world, "s");
@@ -200,7 +200,7 @@ fn a_copy_that_cannot_be_deleted_fails_the_deletion_of_its_snapshot() {
     assert_eq!(outcome(&world), "SNAPSHOT_COMPLETE: stuck y + stuck");
     let recipe = wish(&mut world.rng, &Plan::of("b y"));
     world.cloud.is_sticky = false;
-    told(&mut world, Command::Update { recipe, settings: Settings::default() });
+    told(&mut world, Command::Update { recipe, settings: StackSettings::default() });
     world.cloud.is_sticky = true;
     let events = told(&mut world, Command::Delete);
     let why = "Snapshot deletion failed: BadRequest: resources.a: the cloud refuses (HTTP 400). Next: change what the template asks for, and update the stack.";
@@ -221,7 +221,7 @@ fn an_update_overtakes_a_snapshot() {
         Command::Snapshot { id, name: None, limit: None },
     );
     let recipe = wish(&mut world.rng, &Plan::of("a v; c z"));
-    let update = Command::Update { recipe, settings: Settings::default() };
+    let update = Command::Update { recipe, settings: StackSettings::default() };
     world.command_at(start + Duration::from_secs(2), update);
     world.command_at(start + Duration::from_secs(3), Command::DeleteSnapshot(id));
     world.run();
@@ -248,7 +248,7 @@ fn a_copy_is_made_before_an_object_goes_if_its_policy_says_so() {
         shy: {type: Test::Thing, deletion_policy: Snapshot, properties: {value: broken}}\n";
     let mut world = World::new(1);
     let first = recipe(&mut world.rng, template, &[]);
-    world.create(first, Settings::default());
+    world.create(first, StackSettings::default());
     world.run();
     let events = told(&mut world, Command::Delete);
     assert_eq!(events.last().unwrap(), "s DELETE_COMPLETE Stack DELETE completed successfully");

@@ -3,8 +3,8 @@
 use crate::networks::Networks;
 use kiln_engine::store::{CommandRow, NewTree, Store};
 use kiln_engine::{
-    Action, Command as Wish, CommandId, Config, Env, Ids, NewStack, Recipe, RecipeId, Settings,
-    Source, StackId, Status, SystemIds, Tree, now,
+    Action, Command as Wish, CommandId, Config, Env, Ids, NewStack, Recipe, RecipeId, Source,
+    StackId, StackSettings, Status, SystemIds, Tree, now,
 };
 use kiln_store::SqlStore;
 use std::collections::{BTreeMap, BTreeSet};
@@ -107,7 +107,7 @@ impl Story {
             project: "project".into(),
             user_name: "user".into(),
             recipe,
-            settings: Settings::default(),
+            settings: StackSettings::default(),
             adopted: None,
             request: None,
         };
@@ -194,7 +194,7 @@ fn nothing_is_lost_and_nothing_is_there_twice_however_often_the_program_is_kille
         story.finish(KILLS / 2, Action::Create).await;
         story.compare(NETWORKS, true).await;
         let recipe = story.recipe(false);
-        story.wish(Wish::Update { recipe, settings: Settings::default() }).await;
+        story.wish(Wish::Update { recipe, settings: StackSettings::default() }).await;
         story.start(&[]);
         story.finish(KILLS * 3 / 4, Action::Update).await;
         story.compare(NETWORKS, false).await;

@@ -2,7 +2,7 @@
 
 use crate::aws::{AwsFault, Code, Params};
 use crate::request::Request;
-use kiln_engine::{Settings, StackRequest, TemplateSource};
+use kiln_engine::{StackRequest, StackSettings, TemplateSource};
 use kiln_template::limits::Limits;
 use kiln_template::parameters::SuppliedValues;
 use kiln_template::{Diagnostic, Sources, Value, read};
@@ -58,7 +58,7 @@ pub(super) fn parameters(params: &Params) -> Result<SuppliedValues, AwsFault> {
     Ok(pairs.collect())
 }
 
-fn settings(params: &Params) -> Result<Settings, AwsFault> {
+fn settings(params: &Params) -> Result<StackSettings, AwsFault> {
     let timeout = match params.get("TimeoutInMinutes") {
         None => None,
         Some(text) => Some(
@@ -68,10 +68,10 @@ fn settings(params: &Params) -> Result<Settings, AwsFault> {
         ),
     };
     let timeout = timeout.filter(|minutes| *minutes > 0);
-    Ok(Settings {
+    Ok(StackSettings {
         timeout: timeout.map(|minutes| Duration::from_secs(minutes.saturating_mul(60))),
         is_rolled_back: is_rolled_back(params)?,
-        ..Settings::default()
+        ..StackSettings::default()
     })
 }
 

@@ -3,7 +3,7 @@
 use crate::fault::Fault;
 use crate::query::count;
 use crate::request::Request;
-use kiln_engine::{ErrorType, Patch, Settings, StackRequest, TemplateSource};
+use kiln_engine::{ErrorType, Patch, StackRequest, StackSettings, TemplateSource};
 use kiln_template::definition::Files;
 use kiln_template::environment::Environment;
 use kiln_template::limits::Limits;
@@ -180,7 +180,7 @@ impl StackBody<'_> {
         Ok(files.iter().map(|(name, value)| (name.clone(), text(value))).collect())
     }
 
-    fn settings(&self) -> Result<Settings, Fault> {
+    fn settings(&self) -> Result<StackSettings, Fault> {
         let timeout = self.request.field("timeout_mins").map(|it| count("timeout_mins", it));
         let timeout = timeout.transpose()?.filter(|minutes| *minutes > 0);
         let is_rolled_back = match self.request.field("disable_rollback") {
@@ -190,11 +190,11 @@ impl StackBody<'_> {
                 Err(_) => return Err(Fault::bare(ErrorType::ValueError)),
             },
         };
-        Ok(Settings {
+        Ok(StackSettings {
             tags: self.tags()?,
             timeout: timeout.map(|minutes| Duration::from_secs(minutes.saturating_mul(60))),
             is_rolled_back,
-            ..Settings::default()
+            ..StackSettings::default()
         })
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Local, decoded};
 use crate::error_type::ErrorType;
-use crate::machine::Settings;
+use crate::machine::StackSettings;
 use crate::partial_tree::TreePart;
 use crate::service::{Patch, RequestError, StackRequest, TemplateSource};
 use crate::state::{Action, Status};
@@ -165,10 +165,10 @@ fn request(body: &Json) -> Result<StackRequest, RequestError> {
         number => number.as_u64(),
     };
     let timeout = minutes.filter(|minutes| *minutes > 0);
-    let settings = Settings {
+    let settings = StackSettings {
         timeout: timeout.map(|minutes| Duration::from_secs(minutes.saturating_mul(60))),
         is_rolled_back: Some(body["disable_rollback"] == false),
-        ..Settings::default()
+        ..StackSettings::default()
     };
     Ok(StackRequest {
         template: TemplateSource::Text(template.into()),

@@ -78,7 +78,7 @@ mod tests {
     use crate::blueprint::Recipe;
     use crate::config::Config;
     use crate::ids::{RecipeId, StackId};
-    use crate::machine::{Input, NewStack, Settings};
+    use crate::machine::{Input, NewStack, StackSettings};
     use crate::runtime::SystemIds;
     use crate::time::Time;
     use crate::tree::Tree;
@@ -91,7 +91,7 @@ mod tests {
             project: "p".into(),
             user_name: "u".into(),
             recipe: Arc::new(Recipe::nothing(RecipeId(env.ids.next()))),
-            settings: Settings::default(),
+            settings: StackSettings::default(),
             adopted: None,
             request: None,
         };

@@ -24,7 +24,7 @@ pub enum Command {
         /// The recipe to update to.
         recipe: Arc<Recipe>,
         /// What else changes.
-        settings: Settings,
+        settings: StackSettings,
     },
     /// Delete the stack.
     Delete,
@@ -74,7 +74,7 @@ pub enum Command {
 
 /// The settings of a stack besides its recipe.
 #[derive(Clone, Debug, Default)]
-pub struct Settings {
+pub struct StackSettings {
     /// The tags, if they change.
     pub tags: Option<Vec<Arc<str>>>,
     /// How long an action may take, if that changes.
@@ -101,7 +101,7 @@ pub struct NewStack {
     /// Its template, files, environment and parameters.
     pub recipe: Arc<Recipe>,
     /// Its other settings.
-    pub settings: Settings,
+    pub settings: StackSettings,
     /// The data of existing objects that are to be adopted, by the names of their resources; `None` if
     /// objects are to be created.
     pub adopted: Option<Arc<Members>>,
@@ -143,7 +143,7 @@ impl Machine {
         env: &mut Env<'_>,
         key: StackKey,
         recipe: Arc<Recipe>,
-        settings: Settings,
+        settings: StackSettings,
     ) {
         if self.tree.stack(key).state.action == Action::Delete {
             // A delete was quicker.

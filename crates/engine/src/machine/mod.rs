@@ -39,7 +39,7 @@ mod timers;
 mod traversal;
 
 pub use bug::Bug;
-pub use command::{Command, NewStack, Settings};
+pub use command::{Command, NewStack, StackSettings};
 pub(crate) use forward::Goal;
 pub use reached::{Reached, Transition};
 pub(crate) use traversal::Traversal;

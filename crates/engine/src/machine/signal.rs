@@ -1,7 +1,7 @@
 //! Signals to resources, and what follows from them.
 
 use super::reached::Transition;
-use super::{Effect, Machine, Settings};
+use super::{Effect, Machine, StackSettings};
 use crate::blueprint::Recipe;
 use crate::failure::Failure;
 use crate::ids::{RecipeId, ResourceId, StackId};
@@ -183,7 +183,7 @@ impl Machine {
         }
         let id = RecipeId(env.ids.next());
         let recipe = Recipe { id, ..(*self.tree.stack(root).recipe).clone() };
-        self.update(env, root, Arc::new(recipe), Settings::default());
+        self.update(env, root, Arc::new(recipe), StackSettings::default());
     }
 
     /// Resizes a group. Its own state does not change, only that of its nested stack.

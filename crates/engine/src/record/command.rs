@@ -6,7 +6,7 @@ use super::value::{Id, Stored};
 use super::{Record, Unreadable};
 use crate::blueprint::{Recipe, Source};
 use crate::ids::{RecipeId, SnapshotId, StackId};
-use crate::machine::{Command, Settings};
+use crate::machine::{Command, StackSettings};
 use crate::store::{CommandRow, StoreError};
 use std::sync::Arc;
 use std::time::Duration;
@@ -119,8 +119,8 @@ impl TryFrom<SentRecipeBody> for Recipe {
     }
 }
 
-impl From<&Settings> for SettingsBody {
-    fn from(settings: &Settings) -> SettingsBody {
+impl From<&StackSettings> for SettingsBody {
+    fn from(settings: &StackSettings) -> SettingsBody {
         SettingsBody {
             tags: settings.tags.clone(),
             timeout_secs: settings.timeout.map(|timeout| timeout.as_secs()),
@@ -131,9 +131,9 @@ impl From<&Settings> for SettingsBody {
     }
 }
 
-impl From<SettingsBody> for Settings {
-    fn from(body: SettingsBody) -> Settings {
-        Settings {
+impl From<SettingsBody> for StackSettings {
+    fn from(body: SettingsBody) -> StackSettings {
+        StackSettings {
             tags: body.tags,
             timeout: body.timeout_secs.map(Duration::from_secs),
             is_rolled_back: body.rollback,

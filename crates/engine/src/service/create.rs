@@ -5,7 +5,7 @@ use super::{RequestError, Requester, Service, StackRequest, TemplateSource};
 use crate::blueprint::Recipe;
 use crate::error_type::ErrorType;
 use crate::ids::{Ids, StackId};
-use crate::machine::{NewStack, Settings};
+use crate::machine::{NewStack, StackSettings};
 use crate::preview::{self, Forecast, NewRoot};
 use crate::request_id::RequestId;
 use crate::runtime::{SystemIds, post_events, spawn};
@@ -98,7 +98,7 @@ impl Service {
             name: name.into(),
             project: requester.project.clone(),
             user_name: requester.user_name.clone(),
-            settings: Settings { credential, ..request.settings.clone() },
+            settings: StackSettings { credential, ..request.settings.clone() },
             recipe: Arc::new(recipe),
             adopted,
             request: RequestId::current(),

@@ -7,7 +7,7 @@ use crate::blueprint::{Recipe, Source};
 use crate::config::Config;
 use crate::error_type::ErrorType;
 use crate::ids::{Ids, RecipeId, StackId};
-use crate::machine::Settings;
+use crate::machine::StackSettings;
 use crate::preview::Oversize;
 use crate::runtime::SystemIds;
 use crate::workers::TooMuchWork;
@@ -37,7 +37,7 @@ pub struct StackRequest {
     /// The files of the request.
     pub files: Files,
     /// Tags, timeout and the like.
-    pub settings: Settings,
+    pub settings: StackSettings,
     /// Whether an update compares the objects with their definitions first.
     pub converge: bool,
 }

@@ -3,7 +3,7 @@
 
 use super::swarm::Swarm;
 use super::world::{Rng, World, recipe};
-use kiln_engine::{Action, Command, Ids, Recipe, Settings, SnapshotId, StackId};
+use kiln_engine::{Action, Command, Ids, Recipe, SnapshotId, StackId, StackSettings};
 use kiln_template::environment::Environment;
 use kiln_template::limits::Limits;
 use kiln_template::source::Sources;
@@ -355,7 +355,7 @@ pub fn random_story(world: &mut World) -> Vec<Wanted> {
     let timeout = swarm.timeout;
     world.has_timeout = timeout.is_some();
     let is_rolled_back = Some(rng.happens(500));
-    let settings = Settings { is_rolled_back, timeout, ..Settings::default() };
+    let settings = StackSettings { is_rolled_back, timeout, ..StackSettings::default() };
     let first = wish(&mut rng, &plan);
     world.create(first, settings);
     let mut time = world.now;
@@ -378,7 +378,7 @@ pub fn random_story(world: &mut World) -> Vec<Wanted> {
                 plan = plan.changed(&mut rng, &swarm);
                 wanted.push(Wanted::Plan(plan.clone()));
                 let converges = rng.happens(swarm.converging);
-                let settings = Settings { converges, ..Settings::default() };
+                let settings = StackSettings { converges, ..StackSettings::default() };
                 Command::Update { recipe: wish(&mut rng, &plan), settings }
             }
         };

@@ -5,7 +5,7 @@ use kiln_cloud::{Call, CallError, Method, Reply};
 use kiln_engine::store::{CommandRow, NewTree, Store};
 use kiln_engine::{
     Command, CommandId, Config, EngineId, Env, Ids, Input, MemoryStore, NewStack, OpId, Order,
-    Owner, Reached, Recipe, RecipeId, Settings, Source, StackId, Time, Tree,
+    Owner, Reached, Recipe, RecipeId, Source, StackId, StackSettings, Time, Tree,
 };
 use kiln_resources::op::Answer;
 use kiln_resources::registry::Registry;
@@ -191,17 +191,22 @@ impl World {
     }
 
     /// Creates the stack, as the service does: its row is there before an engine knows of it.
-    pub fn create(&mut self, recipe: Arc<Recipe>, settings: Settings) {
+    pub fn create(&mut self, recipe: Arc<Recipe>, settings: StackSettings) {
         self.begin(recipe, settings, None);
     }
 
     /// Creates a stack of objects that exist; if that fails it is undone.
     pub fn adopt(&mut self, recipe: Arc<Recipe>, adopted: Arc<Members>) {
-        let settings = Settings { is_rolled_back: Some(true), ..Settings::default() };
+        let settings = StackSettings { is_rolled_back: Some(true), ..StackSettings::default() };
         self.begin(recipe, settings, Some(adopted));
     }
 
-    fn begin(&mut self, recipe: Arc<Recipe>, settings: Settings, adopted: Option<Arc<Members>>) {
+    fn begin(
+        &mut self,
+        recipe: Arc<Recipe>,
+        settings: StackSettings,
+        adopted: Option<Arc<Members>>,
+    ) {
         let new = NewStack {
             id: self.root,
             name: "s".into(),

@@ -5,8 +5,8 @@ use crate::test_store::{TestDatabase, TestStore};
 use kiln_cloud::{Call, CallError, Credential, Reply, Transport};
 use kiln_engine::store::Store;
 use kiln_engine::{
-    Action, Command, Config, Engine, EngineSettings as Pace, NewStack, Recipe, RecipeId, Settings,
-    Source, StackId, Status,
+    Action, Command, Config, Engine, EngineSettings as Pace, NewStack, Recipe, RecipeId, Source,
+    StackId, StackSettings, Status,
 };
 use sqlx::Row;
 use std::fmt::Write;
@@ -40,7 +40,7 @@ fn new_stack(test: &TestStore, name: &str, resources: usize, longer_by: usize) -
         project: "p".into(),
         user_name: "u".into(),
         recipe: Arc::new(Recipe { template, ..Recipe::nothing(RecipeId(test.id())) }),
-        settings: Settings::default(),
+        settings: StackSettings::default(),
         adopted: None,
         request: None,
     }
