@@ -11,7 +11,7 @@ use kiln_template::value::{Members, members_byte_size};
 use std::sync::Arc;
 
 /// How many bytes of properties an event keeps.
-const MAX_BYTES: usize = 16 << 10;
+const MAX_BYTES: usize = 64 << 10;
 
 /// The properties as an event keeps them. Events outlive what they tell of, and are no second place for large values: of
 /// those, the size is kept.
