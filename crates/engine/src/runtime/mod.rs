@@ -122,7 +122,7 @@ impl Default for EngineSettings {
             scan_interval: Duration::from_secs(2),
             claim_limit: 100,
             idle_timeout: Duration::from_secs(60),
-            max_idle_bytes: 128 << 20,
+            max_idle_bytes: 32 << 20,
             housekeeping_interval: Duration::from_secs(60),
             delegation_grace: Duration::from_secs(180),
             is_alone: false,
