@@ -56,8 +56,9 @@ async fn validate(api: &TestApi, caller: &str) -> u16 {
 async fn requests_are_answered_while_all_workers_are_busy() {
     let api = api(1000, 1000);
     let mut busy = Vec::new();
-    for _ in 0..available_parallelism().map_or(2, |cores| cores.get().max(2)) {
-        busy.push(Work::begin(&api, "demo").await);
+    // A project has half of the threads at most.
+    for project in 0..available_parallelism().map_or(2, |cores| cores.get().max(2)) {
+        busy.push(Work::begin(&api, &project.to_string()).await);
     }
     let app = api.app.clone();
     // The test itself is no task of the runtime's worker: what it asks is.
