@@ -85,12 +85,12 @@ const BASE: &[Builtin] = &[
     base(
         "deny_stack_user",
         "not role:heat_stack_user",
-        "Everybody but the users that stacks make for their servers.",
+        "All users but those that stacks create for their servers.",
     ),
     base(
         "project_admin",
         "role:admin",
-        "Whoever holds the administrator's role in the project at hand.",
+        "Users with the administrator's role in the project at hand.",
     ),
 ];
 

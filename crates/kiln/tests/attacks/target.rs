@@ -81,7 +81,6 @@ fn config(database: &str, [api, cfn]: [&str; 2], identity: &Identity, url: &str)
     let (api, cfn) = (port(api), port(cfn));
     format!(
         "[DEFAULT]\nregion_name_for_services = RegionOne\nenable_stack_adopt = true\nenable_stack_abandon = true\naction_retry_limit = 1\n\
-         debug = true\ndefault_log_levels = sqlx=DEBUG,hyper=DEBUG,reqwest=DEBUG\n\
          max_stacks_per_tenant = {MAX_STACKS}\nstack_user_domain_id = {domain_id}\nstack_domain_admin = {admin}\n\
          stack_domain_admin_password = {domain_password}\n\
          [database]\nconnection = {database}\n\

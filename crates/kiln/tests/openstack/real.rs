@@ -84,13 +84,14 @@ impl KilnProcess {
     }
 }
 
-/// Starts a server in a folder with its configuration; tells where its native API is, and that of CloudFormation.
+/// Starts a server in a folder with its configuration, which logs everything there; tells where its native API is, and that of CloudFormation.
 pub(crate) fn served(folder: &Path, arguments: &[&str]) -> (Child, [String; 2]) {
     let log = File::options().append(true).create(true).open(folder.join("log"));
     let mut process = Command::new(env!("CARGO_BIN_EXE_kiln"))
         .args(["server", "--config", "kiln.conf"])
         .args(arguments)
         .current_dir(folder)
+        .env("KILN_LOG", "debug")
         .stdout(Stdio::piped())
         .stderr(log.expect("a log"))
         .spawn()
