@@ -2,9 +2,8 @@
 #![no_main]
 
 use kiln_resources::environment::shipped;
-use kiln_template::Sources;
 use kiln_template::environment::Environment;
-use kiln_template::limits::Limits;
+use kiln_template::{Sources, Limits};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

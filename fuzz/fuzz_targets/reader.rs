@@ -2,9 +2,8 @@
 #![no_main]
 
 use kiln_template::document::{Node, SecretHandling};
-use kiln_template::limits::Limits;
 use kiln_template::print::{self, Keys};
-use kiln_template::{Sources, Value, json, read};
+use kiln_template::{Limits, Sources, Value, json, read};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -3,14 +3,8 @@
 
 use kiln_resources::constraints::offline;
 use kiln_resources::registry::Registry;
-use kiln_template::Sources;
-use kiln_template::constraint::Offline;
-use kiln_template::definition::UnknownResolver;
-use kiln_template::eval::Scope;
-use kiln_template::path::Path;
-use kiln_template::resolved::{ResolvedDefinition, convert_properties, convert_update_policy};
-use kiln_template::template::Resource;
 use kiln_template::validate::{Checks, Context, Input, Types, validate};
+use kiln_template::{Sources, Offline, UnknownResolver, Scope, Path, ResolvedDefinition, convert_properties, convert_update_policy, Resource};
 use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeMap;
 use std::sync::Arc;

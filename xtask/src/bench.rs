@@ -4,10 +4,8 @@
 
 use kiln_resources::constraints::offline;
 use kiln_resources::registry::Registry;
-use kiln_template::constraint::Offline;
-use kiln_template::limits::Limits;
 use kiln_template::validate::{Checks, Context, Input, validate};
-use kiln_template::{Sources, lower, read};
+use kiln_template::{Limits, Offline, Sources, lower, read};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::sync::Arc;

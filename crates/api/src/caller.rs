@@ -1,7 +1,7 @@
 //! The caller of a request.
 
 use kiln_cloud::UserToken;
-use kiln_template::value::Secret;
+use kiln_template::Secret;
 use serde_json::Value as Json;
 use std::sync::Arc;
 

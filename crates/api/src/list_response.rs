@@ -8,9 +8,8 @@ use crate::response::{JSON, Response};
 use axum::body::Body;
 use futures_util::stream::{self, Stream, StreamExt};
 use kiln_engine::WorkShare;
-use kiln_template::Value;
 use kiln_template::print::{self, Keys};
-use kiln_template::value::Members;
+use kiln_template::{Members, Value};
 use std::pin::Pin;
 
 /// The least number of bytes in a piece, except for the last.

@@ -8,8 +8,7 @@ use axum::http::HeaderMap;
 use kiln_cloud::CreatedBy;
 use kiln_engine::store::StackRow;
 use kiln_engine::{RequestError, Requester, Service, StackView, TreePart, View, WorkShare};
-use kiln_template::Value;
-use kiln_template::value::Members;
+use kiln_template::{Members, Value};
 use std::sync::Arc;
 
 /// An authorised request.

@@ -12,22 +12,18 @@ use kiln_cloud::CreatedBy;
 use kiln_resources::constraints::offline;
 use kiln_resources::declare::ResourceType;
 use kiln_resources::implicit_dependencies::{self, Candidate};
-use kiln_template::definition::{Definition, Files, UnknownResolver, UnsetParameters};
-use kiln_template::diagnostic::Diagnostic;
 use kiln_template::document::{Node, SecretHandling};
 use kiln_template::environment::{EntryPath, Environment, Implementation, Registry, Statements};
-use kiln_template::eval::Scope;
-use kiln_template::limits::Limits;
 use kiln_template::parameters::{
     ParameterCheck, Parameters, PseudoParameters, SuppliedParameters, SuppliedValues,
 };
-use kiln_template::path::Path;
-use kiln_template::resolved::{ResolveError, ResolvedDefinition};
 use kiln_template::schema::TypeSchema;
-use kiln_template::template::{Resource, Template};
 use kiln_template::translation::{self, PropertyLocation};
-use kiln_template::value::{Members, Value, members_byte_size};
-use kiln_template::{FileId, Sources, Span, lower, nested, read};
+use kiln_template::{
+    Definition, Diagnostic, FileId, Files, Limits, Members, Path, ResolveError, ResolvedDefinition,
+    Resource, Scope, Sources, Span, Template, UnknownResolver, UnsetParameters, Value, lower,
+    members_byte_size, nested, read,
+};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -10,10 +10,7 @@ use kiln_resources::behaviour::DefinitionChange;
 use kiln_resources::constraints::offline;
 use kiln_resources::guard::guarded;
 use kiln_resources::op::{self, FailureClass};
-use kiln_template::environment;
-use kiln_template::path::Path;
-use kiln_template::resolved::{ResolvedDefinition, convert_properties};
-use kiln_template::value::{Members, Value};
+use kiln_template::{Members, Path, ResolvedDefinition, Value, convert_properties, environment};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use crate::tree::{Slot, StackKey, Tree};
 use kiln_resources::behaviour::OperationKind;
 use kiln_resources::declare::ResourceType;
 use kiln_resources::op::{Context, OpError};
-use kiln_template::value::Members;
+use kiln_template::Members;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! The types of errors that requests end with: one table for the wire name, the HTTP status and the AWS code.
 
-use kiln_template::diagnostic::Diagnostic;
+use kiln_template::Diagnostic;
 use std::fmt;
 
 /// What an error is called in the AWS interfaces.

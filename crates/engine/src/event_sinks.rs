@@ -109,7 +109,7 @@ mod tests {
     use crate::record::v1::EventBody;
     use crate::record::{Record, StoredMembers};
     use crate::state::{Action, State, Status};
-    use kiln_template::value::Secret;
+    use kiln_template::Secret;
     use uuid::Uuid;
 
     fn event(number: u64, properties: &Value) -> EventRow {

@@ -4,9 +4,7 @@
 use crate::blueprint::Source;
 use crate::ids::PhysicalId;
 use crate::tree::{Slot, StackKey, Tree};
-use kiln_template::limits::Limits;
-use kiln_template::value::{Members, Value};
-use kiln_template::{Sources, read};
+use kiln_template::{Limits, Members, Sources, Value, read};
 use std::sync::Arc;
 
 impl Tree {

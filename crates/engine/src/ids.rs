@@ -1,8 +1,7 @@
 //! Names of things: ids, and the physical names made of them.
 
 use crate::time::Time;
-use kiln_template::hidden::STARS;
-use kiln_template::value::{Secret, Value};
+use kiln_template::{STARS, Secret, Value};
 use std::fmt;
 use std::sync::Arc;
 use uuid::Uuid;

@@ -6,7 +6,7 @@
 use crate::state::{Action, State, Status};
 use crate::tree::{Slot, StackKey, Tree};
 use kiln_resources::behaviour::InService;
-use kiln_template::value::Value;
+use kiln_template::Value;
 
 impl Tree {
     /// The groups of some types in a stack, with the first of some attributes of their members that has a

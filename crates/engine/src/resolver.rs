@@ -9,13 +9,10 @@ use kiln_resources::behaviour::{InService, NestedStack, Siblings, SignalStorage,
 use kiln_resources::constraints::offline;
 use kiln_resources::guard::guarded;
 use kiln_resources::op::{self, OpError};
-use kiln_template::codes;
-use kiln_template::eval::{Resolver, Scope};
 use kiln_template::functions::{Facade, Fault, step_into_attribute};
-use kiln_template::hidden::HiddenTexts;
-use kiln_template::path::Path;
-use kiln_template::resolved::convert_properties;
-use kiln_template::value::{Members, Value};
+use kiln_template::{
+    HiddenTexts, Members, Path, Resolver, Scope, Value, codes, convert_properties,
+};
 use std::sync::Arc;
 use uuid::Uuid;
 

@@ -7,7 +7,7 @@ use crate::state::State;
 use crate::store::{SnapshotRow, StoreError};
 use crate::time::Time;
 use crate::tree::Tree;
-use kiln_template::value::{Members, Value};
+use kiln_template::{Members, Value};
 use std::sync::Arc;
 
 /// A snapshot of a stack.

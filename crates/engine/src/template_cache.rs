@@ -4,7 +4,7 @@
 //! The cache is bounded in bytes; the least recently used entries are evicted first.
 
 use crate::store::Hash;
-use kiln_template::template::Template;
+use kiln_template::Template;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::hash::Hash as Key;

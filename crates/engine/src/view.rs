@@ -14,9 +14,7 @@ use crate::workers::{HeldMemory, WorkShare};
 use indexmap::IndexMap;
 use kiln_cloud::Credential;
 use kiln_resources::behaviour::Signal;
-use kiln_template::definition::Definition;
-use kiln_template::graph::Dependents;
-use kiln_template::value::{Members, Value};
+use kiln_template::{Definition, Dependents, Members, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -718,10 +716,7 @@ fn required_by(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ambiguous;
 
-fn written_type(
-    resource: &Resource,
-    planned: Option<&kiln_template::template::Resource>,
-) -> Arc<str> {
+fn written_type(resource: &Resource, planned: Option<&kiln_template::Resource>) -> Arc<str> {
     match (&resource.definition, planned) {
         (Some(resolved), _) => resolved.type_name.clone(),
         (None, Some(planned)) => planned.type_name.value.clone(),
@@ -729,7 +724,7 @@ fn written_type(
     }
 }
 
-pub(crate) fn output_description(output: &kiln_template::template::Output) -> Value {
+pub(crate) fn output_description(output: &kiln_template::Output) -> Value {
     output.description.clone().unwrap_or_else(|| "No description given".into())
 }
 

@@ -13,8 +13,7 @@ use kiln_engine::{
     NewStack, Recipe, RecipeId, RequestError, Requester, Rules, Service, Source, StackAlarm,
     StackId, StackSettings, State, Status, SystemIds, Time, now,
 };
-use kiln_template::Value;
-use kiln_template::value::Members;
+use kiln_template::{Members, Value};
 use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;

@@ -8,7 +8,7 @@ use kiln_engine::store::Store;
 use kiln_engine::{
     Action, Command, Ids, Input, OpId, Reached, SnapshotId, StackId, StackSettings, Status,
 };
-use kiln_template::value::Value;
+use kiln_template::Value;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

@@ -4,7 +4,7 @@ use crate::simulation::check::events_of;
 use crate::simulation::script::{Kind, Plan, Planned, wish};
 use crate::simulation::world::World;
 use kiln_engine::{Command, StackSettings};
-use kiln_template::value::Value;
+use kiln_template::Value;
 
 /// Creates a stack with a resource and a nested stack; returns its plan and its export.
 fn create_and_export() -> (Plan, World, Value) {

@@ -4,7 +4,7 @@ use crate::lifecycle_rules::{PAIR, created, recipe_with, send, things, updated, 
 use crate::simulation::check::{events_of, flaws, outcome};
 use crate::simulation::world::World;
 use kiln_engine::{Command, StackSettings};
-use kiln_template::value::Value;
+use kiln_template::Value;
 
 fn hooks(resource: &str, hooks: &str) -> String {
     format!("resource_registry: {{resources: {{{resource}: {{hooks: {hooks}}}}}}}")

@@ -5,10 +5,8 @@ use crate::simulation::check::{books, events_of, flaws, outcome};
 use crate::simulation::cloud::Thing;
 use crate::simulation::world::{World, now, recipe};
 use kiln_engine::{Action, Command, Recipe, StackSettings, View};
-use kiln_template::Sources;
 use kiln_template::environment::Environment;
-use kiln_template::limits::Limits;
-use kiln_template::value::Value;
+use kiln_template::{Limits, Sources, Value};
 use std::sync::Arc;
 use std::time::Duration;
 

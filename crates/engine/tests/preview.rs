@@ -4,7 +4,7 @@ use crate::simulation::script::{CHILD, Kind, Plan, Planned, wish};
 use crate::simulation::world::{World, recipe};
 use kiln_engine::StackSettings;
 use kiln_engine::preview::{Fate, Forecast, NewRoot, create};
-use kiln_template::value::{Members, Value};
+use kiln_template::{Members, Value};
 
 fn planned(name: &str, value: &str, size: u64, needs: &[&str], is_nested: bool) -> Planned {
     let needs = needs.iter().map(|need| (*need).to_owned()).collect();

@@ -5,7 +5,7 @@ use crate::simulation::script::{CHILD, Plan, wish};
 use crate::simulation::world::{World, now, recipe};
 use kiln_engine::store::{SnapshotRow, Store};
 use kiln_engine::{Command, Ids, SnapshotId, StackSettings, read_snapshot};
-use kiln_template::value::Value;
+use kiln_template::Value;
 use std::time::Duration;
 
 fn created(plan: &str) -> World {

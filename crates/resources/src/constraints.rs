@@ -4,7 +4,7 @@
 //! the others look at the value alone.
 
 use crate::lookup::kinds::*;
-use kiln_template::constraint::Offline;
+use kiln_template::Offline;
 use kiln_template::schema::Name;
 
 /// The checks that need no cloud, at a time in seconds since 1970; the others count as passed.

@@ -17,7 +17,7 @@ pub use crate::lookup::kinds::*;
 pub use kiln_cloud::Service;
 pub use kiln_template::schema::Name;
 pub use kiln_template::validate::PropertyError;
-pub use kiln_template::value::{Members, Value};
+pub use kiln_template::{Members, Value};
 pub use property::{Attr, Prop, attr, item, list, map, prop, record};
 pub use support::SupportStatus;
 

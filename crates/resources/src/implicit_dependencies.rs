@@ -7,7 +7,7 @@
 use crate::declare::{Members, ResourceType, Value};
 use crate::property_access::open;
 use crate::registry::Registry;
-use kiln_template::value::Unknown;
+use kiln_template::Unknown;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

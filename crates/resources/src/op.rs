@@ -31,7 +31,7 @@ use crate::property_access::{count, items, seconds, section, text, word};
 use crate::rest::RestSpec;
 use calls::Fate;
 use kiln_cloud::{Call, Marker, Method, Reply};
-use kiln_template::definition::Files;
+use kiln_template::Files;
 use parking_lot::{Mutex, MutexGuard};
 use run::Shared;
 use std::sync::Arc;

@@ -6,7 +6,7 @@ use kiln_resources::constraints;
 use kiln_resources::declare::Members;
 use kiln_resources::environment::MAPPINGS;
 use kiln_resources::registry::Registry;
-use kiln_template::constraint::Rule;
+use kiln_template::Rule;
 use kiln_template::schema::{Inner, Property};
 use std::collections::BTreeSet;
 

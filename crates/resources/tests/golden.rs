@@ -8,7 +8,7 @@ use kiln_resources::constraints;
 use kiln_resources::declare::{Abilities, ResourceType, Value};
 use kiln_resources::environment::MAPPINGS;
 use kiln_resources::registry::Registry;
-use kiln_template::constraint::Rule;
+use kiln_template::Rule;
 use kiln_template::schema::{Attribute, Cache, Inner, Property, Status, Support};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;

@@ -3,10 +3,8 @@
 use kiln_resources::constraints::offline;
 use kiln_resources::environment::shipped;
 use kiln_resources::registry::Registry;
-use kiln_template::Sources;
-use kiln_template::definition::UnknownResolver;
-use kiln_template::eval::Scope;
 use kiln_template::validate::{Checks, Context, Input, validate};
+use kiln_template::{Scope, Sources, UnknownResolver};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;

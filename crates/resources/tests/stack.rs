@@ -122,7 +122,7 @@ pub(crate) fn view<'a>(name: &'a str, properties: &'a Members, stack: &'a Stack)
 
 /// A value written as JSON.
 pub(crate) fn json(text: &str) -> Value {
-    let limits = kiln_template::limits::Limits::default();
+    let limits = kiln_template::Limits::default();
     let (node, findings) =
         kiln_template::json::read(kiln_template::FileId::default(), text, &limits);
     (&node.unwrap_or_else(|| panic!("{text}: {findings:?}"))).into()

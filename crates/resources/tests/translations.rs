@@ -6,7 +6,7 @@
 
 use kiln_resources::registry::Registry;
 use kiln_template::schema::{Inner, Property, Takes};
-use kiln_template::value::{Members, Value};
+use kiln_template::{Members, Value};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
 

@@ -3,11 +3,9 @@
 use kiln_resources::constraints::offline;
 use kiln_resources::environment::shipped;
 use kiln_resources::registry::Registry;
-use kiln_template::definition::UnknownResolver;
-use kiln_template::eval::Scope;
 use kiln_template::parameters::SuppliedValue;
 use kiln_template::validate::{Checks, Context, Input, Report, validate};
-use kiln_template::{Sources, Unknown, Value, print};
+use kiln_template::{Scope, Sources, Unknown, UnknownResolver, Value, print};
 
 /// Every function of the newest version, with `ARG` where a value goes in.
 const FUNCTIONS: &[&str] = &[

@@ -3,16 +3,13 @@
 
 use kiln_resources::constraints::offline;
 use kiln_resources::registry::Registry as Types;
-use kiln_template::definition::Definition;
 use kiln_template::environment::{Implementation, Registry};
-use kiln_template::eval::{Resolver, Scope};
 use kiln_template::functions::{Facade, Fault, step_into_attribute};
-use kiln_template::limits::Limits;
 use kiln_template::nested::NestedStack;
 use kiln_template::parameters::{ParameterCheck, PseudoParameters, SuppliedValues};
-use kiln_template::template::Resource;
-use kiln_template::value::Members;
-use kiln_template::{Sources, Value, lower, read};
+use kiln_template::{
+    Definition, Limits, Members, Resolver, Resource, Scope, Sources, Value, lower, read,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -167,7 +164,7 @@ fn facade_of(
     scope: &Scope<'_>,
     resource: &Resource,
 ) -> Result<Members, String> {
-    let value = |expr: Option<&kiln_template::expr::Expr>| match expr {
+    let value = |expr: Option<&kiln_template::Expr>| match expr {
         Some(expr) => scope.value(expr).map_err(|fault| fault.message),
         None => Ok(Value::map([("", Value::Null); 0])),
     };

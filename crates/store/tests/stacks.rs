@@ -8,8 +8,7 @@ use kiln_engine::{
     Config, Engine, EngineSettings, Requester, Rules, Service, StackId, StackRequest, Status,
     TemplateSource, TreePart,
 };
-use kiln_template::Value;
-use kiln_template::value::Members;
+use kiln_template::{Members, Value};
 use std::sync::Arc;
 use std::time::Instant;
 

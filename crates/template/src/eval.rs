@@ -303,7 +303,7 @@ fn masked(value: &Value) -> Value {
 
 /// Whether a resource and an attribute exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Existence {
+pub(crate) enum Existence {
     /// Both exist, or the name is not known yet.
     Exists,
     /// There is no such resource.
@@ -313,7 +313,7 @@ pub enum Existence {
 }
 
 /// The context in which functions check their arguments when a template is validated.
-pub struct Checker<'a> {
+pub(crate) struct Checker<'a> {
     /// The scope in which expressions are evaluated.
     pub scope: &'a Scope<'a>,
     /// Whether a resource, and an attribute of it, exist.

@@ -4,58 +4,70 @@
 //! This crate does no I/O, knows no clock and no cloud: callers pass in what it needs
 //! through small traits.
 //!
-//! The types that all callers need are at the root, the others in the module of their subject:
+//! The types of the language are at the root: [`Value`], [`Template`], [`Definition`], [`Graph`], [`Constraint`], [`Diagnostic`] and
+//! what belongs to them. The work on them is in modules:
 //!
 //! | subject | modules |
 //! |---|---|
-//! | reading text | [`read`], [`yaml`], [`json`], [`limits`] to [`document`] |
-//! | templates | [`lower`] to [`template`] and [`expr`], by [`version`] |
+//! | reading text | [`read`], [`yaml`] and [`json`] to [`document`] |
+//! | templates | [`lower`] to a [`Template`], by [`version`] |
 //! | parameters, environments, files | [`parameters`], [`environment`], [`files`] |
-//! | binding and evaluation | [`definition`], [`eval`], [`functions`], [`graph`], [`resolved`], [`nested`] |
-//! | resource types | [`schema`], [`property`], [`constraint`], [`translation`] |
-//! | findings | [`validate`], [`check`], [`codes`], [`diagnostic`], [`suggest`] |
-//! | values as text | [`value`], [`print`](mod@print), [`path`], [`hidden`] |
+//! | evaluation and nested templates | [`functions`], [`nested`] |
+//! | resource types | [`schema`], [`property`], [`translation`] |
+//! | findings | [`validate`], [`codes`], [`suggest`] |
+//! | values as text | [`print`](mod@print) |
 
 #![forbid(unsafe_code)]
 
-pub mod check;
+mod check;
 pub mod codes;
 mod conditions;
-pub mod constraint;
-pub mod definition;
+mod constraint;
+mod definition;
 mod dependencies;
-pub mod diagnostic;
+mod diagnostic;
 pub mod document;
 pub mod environment;
-pub mod eval;
-pub mod expr;
+mod eval;
+mod expr;
 pub mod files;
 mod findings;
 pub mod functions;
-pub mod graph;
-pub mod hidden;
+mod graph;
+mod hidden;
 pub mod json;
-pub mod limits;
+mod limits;
 pub mod lower;
 mod names;
 pub mod nested;
 pub mod parameters;
-pub mod path;
+mod path;
 pub mod print;
 pub mod property;
 pub mod read;
-pub mod resolved;
+mod resolved;
 pub mod schema;
-pub mod source;
+mod source;
 pub mod suggest;
-pub mod template;
+mod template;
 pub mod translation;
 pub mod validate;
-pub mod value;
+mod value;
 pub mod version;
 pub mod yaml;
 
-pub use diagnostic::{Diagnostic, Severity};
+pub use check::collect_dependencies;
+pub use constraint::{Constraint, CustomConstraints, Offline, Rule, Verdict};
+pub use definition::{Definition, Files, UnknownResolver, UnsetParameters};
+pub use diagnostic::{Diagnostic, Label, Severity};
+pub use eval::{Budget, Resolver, Scope};
+pub use expr::Expr;
 pub use findings::{Findings, Stage};
-pub use source::{FileId, Sources, Span};
-pub use value::{Secret, Unknown, Value};
+pub use graph::{Dependents, Edge, Graph};
+pub use hidden::{HiddenTexts, STARS};
+pub use limits::Limits;
+pub use path::Path;
+pub use resolved::{ResolveError, ResolvedDefinition, convert_properties, convert_update_policy};
+pub use source::{FileId, Location, Sources, Span};
+pub use template::{DeletionPolicy, Output, Resource, Template};
+pub use value::{Members, Secret, Unknown, Value, members_byte_size};

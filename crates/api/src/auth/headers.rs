@@ -2,7 +2,7 @@
 
 use crate::caller::Caller;
 use axum::http::HeaderMap;
-use kiln_template::value::{Secret, Value};
+use kiln_template::{Secret, Value};
 
 /// The text of a header; nothing if it is absent, empty or not text.
 pub(super) fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {

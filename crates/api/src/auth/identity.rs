@@ -2,7 +2,7 @@
 
 use super::headers::{reveal, secret};
 use super::login::Login;
-use kiln_template::value::Secret;
+use kiln_template::Secret;
 use reqwest::header::HeaderValue;
 use reqwest::{Client, RequestBuilder, Response};
 use serde_json::Value as Json;

@@ -18,7 +18,7 @@ use crate::caller::Caller;
 use async_trait::async_trait;
 use axum::http::HeaderMap;
 use kiln_engine::Time;
-use kiln_template::value::Secret;
+use kiln_template::Secret;
 use parking_lot::Mutex;
 use serde_json::Value as Json;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! A login with a password, in the form of the identity service.
 
 use super::headers::reveal;
-use kiln_template::value::Secret;
+use kiln_template::Secret;
 use serde_json::{Value as Json, json};
 
 /// A login with a password.

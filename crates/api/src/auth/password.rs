@@ -14,7 +14,7 @@ use super::{Authenticator, Clock, Reason, Rejection};
 use crate::caller::Caller;
 use async_trait::async_trait;
 use axum::http::HeaderMap;
-use kiln_template::value::Secret;
+use kiln_template::Secret;
 use std::sync::Arc;
 use std::time::Duration;
 

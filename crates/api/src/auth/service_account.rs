@@ -6,7 +6,7 @@ use super::login::Login;
 use super::single_flight::SingleFlight;
 use super::token::Token;
 use kiln_engine::Time;
-use kiln_template::value::Secret;
+use kiln_template::Secret;
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value as Json;
 use std::time::Duration;

@@ -1,8 +1,7 @@
 //! CBOR (RFC 8949): the subset that the requests of AWS's newer tools and our responses use.
 
 use super::rpc::{Typed, iso};
-use kiln_template::value::Members;
-use kiln_template::{Value, print};
+use kiln_template::{Members, Value, print};
 use std::sync::Arc;
 
 /// Deeper than this nothing is nested that an action reads.

@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn secrets_stay_secret_and_control_characters_out() {
-        let secret = Value::Secret(kiln_template::value::Secret::new("s3cret".into()));
+        let secret = Value::Secret(kiln_template::Secret::new("s3cret".into()));
         let shown = xml(&Value::map([("A", secret), ("B", "a\u{1}b\rc\nd".into())]));
         assert_eq!(shown, "<A>******</A><B>ab&#13;c\nd</B>");
     }

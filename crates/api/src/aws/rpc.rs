@@ -9,8 +9,7 @@ use super::params::Params;
 use super::render::Format;
 use crate::body::RawBody;
 use axum::http::{Method, Request as HttpRequest};
-use kiln_template::value::Members;
-use kiln_template::{Value, json, print};
+use kiln_template::{Members, Value, json, print};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

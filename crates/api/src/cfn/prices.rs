@@ -1,9 +1,7 @@
 //! An operator's list of prices, and what resources come to by it.
 
 use kiln_engine::preview::Forecast;
-use kiln_template::limits::Limits;
-use kiln_template::value::Members;
-use kiln_template::{Diagnostic, Sources, Value, print, read};
+use kiln_template::{Diagnostic, Limits, Members, Sources, Value, print, read};
 use std::collections::BTreeMap;
 
 /// Types whose objects cost what their flavor costs, and the property that names it.

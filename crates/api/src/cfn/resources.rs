@@ -9,8 +9,7 @@ use crate::native::show::{members, wrapped};
 use crate::request::{Request, moment};
 use kiln_engine::store::{StackQuery, StackRow};
 use kiln_engine::{PhysicalId, RequestError, ResourceView, StackView, TreePart};
-use kiln_template::Value;
-use kiln_template::value::Members;
+use kiln_template::{Members, Value};
 use std::sync::Arc;
 
 /// A resource with its metadata and the configurations that its server has to apply. Guests request this: a user of the

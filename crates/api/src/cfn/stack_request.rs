@@ -3,9 +3,8 @@
 use crate::aws::{AwsFault, Code, Params};
 use crate::request::Request;
 use kiln_engine::{StackRequest, StackSettings, TemplateSource};
-use kiln_template::limits::Limits;
 use kiln_template::parameters::SuppliedValues;
-use kiln_template::{Diagnostic, Sources, Value, read};
+use kiln_template::{Diagnostic, Limits, Sources, Value, read};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -9,8 +9,7 @@ use kiln_engine::store::{StackQuery, StackRow};
 use kiln_engine::{
     ErrorType, OutputView, Patch, StackRequest, StackView, TemplateSource, TreePart,
 };
-use kiln_template::Value;
-use kiln_template::value::Members;
+use kiln_template::{Members, Value};
 use std::sync::Arc;
 
 /// The stacks of the caller's project.

@@ -13,8 +13,7 @@ use kiln_engine::alarms::{
     Alarm, AlarmQuery, AlarmState, Comparison, Missing, Statistic, Verdict, dimensions as confined,
 };
 use kiln_resources::UNITS;
-use kiln_template::Value;
-use kiln_template::value::Members;
+use kiln_template::{Members, Value};
 use std::sync::Arc;
 use uuid::Uuid;
 

@@ -7,8 +7,7 @@ use crate::request::{Request, link, moment};
 use crate::response::Response;
 use kiln_engine::preview::{Fate, Forecast, Sketch};
 use kiln_engine::{Action, StackPreview, StackRequest, State, Status, now};
-use kiln_template::Value;
-use kiln_template::value::Members;
+use kiln_template::{Members, Value};
 use std::sync::Arc;
 
 /// The size of a preview, which may be large.

@@ -12,8 +12,7 @@ use crate::response::Response;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use kiln_engine::store::StackRow;
 use kiln_engine::{StackId, TreePart, View};
-use kiln_template::Value;
-use kiln_template::value::Members;
+use kiln_template::{Members, Value};
 use std::collections::VecDeque;
 use std::sync::Arc;
 

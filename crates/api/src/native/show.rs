@@ -3,8 +3,7 @@
 use crate::request::{Request, link, moment};
 use kiln_engine::store::StackRow;
 use kiln_engine::{Action, OutputView, PhysicalId, ResourceView, StackView, Status};
-use kiln_template::Value;
-use kiln_template::value::Members;
+use kiln_template::{Members, Value};
 use std::sync::Arc;
 
 /// The members of a stack in a list.

@@ -7,9 +7,7 @@ use crate::response::{Response, accepted};
 use futures_util::stream::{self, StreamExt};
 use kiln_engine::store::SnapshotRow;
 use kiln_engine::{Action, RequestError, Status, read_snapshot};
-use kiln_template::Value;
-use kiln_template::print;
-use kiln_template::value::Members;
+use kiln_template::{Members, Value, print};
 use std::sync::Arc;
 
 fn shown(row: &SnapshotRow) -> Result<Value, Fault> {

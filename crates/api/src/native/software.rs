@@ -8,8 +8,7 @@ use crate::request::{Request, moment};
 use crate::response::Response;
 use futures_util::stream::{self, Stream, StreamExt};
 use kiln_engine::{ErrorType, ObjectRow, RequestError, Requester, SoftwareObject};
-use kiln_template::value::Members;
-use kiln_template::{Secret, Value};
+use kiln_template::{Members, Secret, Value};
 use std::sync::Arc;
 use uuid::Uuid;
 

@@ -4,12 +4,9 @@ use crate::fault::Fault;
 use crate::query::count;
 use crate::request::Request;
 use kiln_engine::{ErrorType, Patch, StackRequest, StackSettings, TemplateSource};
-use kiln_template::definition::Files;
 use kiln_template::environment::Environment;
-use kiln_template::limits::Limits;
 use kiln_template::parameters::SuppliedValues;
-use kiln_template::print;
-use kiln_template::{Diagnostic, Sources, Value};
+use kiln_template::{Diagnostic, Files, Limits, Sources, Value, print};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -10,8 +10,7 @@ use axum::http::header::LOCATION;
 use futures_util::stream;
 use kiln_engine::store::{StackField, StackQuery, StackRow, StackSort, TagQuery};
 use kiln_engine::{ErrorType, PostFilter, StackId, StackView, Status, TreePart};
-use kiln_template::Value;
-use kiln_template::value::Members;
+use kiln_template::{Members, Value};
 use std::sync::Arc;
 use uuid::Uuid;
 

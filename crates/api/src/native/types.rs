@@ -6,15 +6,11 @@ use crate::request::Request;
 use crate::response::Response;
 use kiln_engine::{ErrorType, RequestError};
 use kiln_resources::declare::ResourceType;
-use kiln_template::Value;
-use kiln_template::constraint::{Constraint, Rule};
-use kiln_template::functions;
-use kiln_template::print;
 use kiln_template::schema::{
     Attribute, Inner, Name, Property, PropertyType, Status, Support, TypeSchema,
 };
-use kiln_template::value::Members;
 use kiln_template::version::{self, Dialect, Position};
+use kiln_template::{Constraint, Members, Rule, Value, functions, print};
 use std::sync::Arc;
 
 /// The support statuses that clients may filter by.

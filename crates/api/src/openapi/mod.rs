@@ -3,8 +3,7 @@
 mod responses;
 
 use crate::routes::{BodyNeed, ROUTES, Route};
-use kiln_template::Value;
-use kiln_template::value::Members;
+use kiln_template::{Members, Value};
 use std::sync::Arc;
 
 /// Parameters that are numbers.

@@ -2,8 +2,7 @@
 
 use super::{list, members, object};
 use crate::routes::{ResponseBody, Route};
-use kiln_template::Value;
-use kiln_template::value::Members;
+use kiln_template::{Members, Value};
 use std::sync::Arc;
 
 /// An object and its members. A kind that ends in `?` may be null, a name that ends in `?` may be missing.

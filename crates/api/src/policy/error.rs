@@ -1,6 +1,6 @@
 //! Errors of policy files, and the refusal of a request.
 
-use kiln_template::source::Location;
+use kiln_template::Location;
 use std::fmt;
 
 /// A mistake in a policy file.

@@ -5,11 +5,9 @@ use super::error::PolicyError;
 use super::eval::is_attribute;
 use super::language::{Check, Mistake};
 use super::rules::{Rule, Rules, Tangle};
-use kiln_template::diagnostic::Diagnostic;
 use kiln_template::document::{Data, Entry, Node};
-use kiln_template::limits::Limits;
 use kiln_template::read::read;
-use kiln_template::source::{Sources, Span};
+use kiln_template::{Diagnostic, Limits, Sources, Span};
 use std::collections::HashSet;
 use std::sync::Arc;
 

@@ -14,7 +14,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::IntoResponse;
 use fake::Fake;
 use kiln_api::auth::{AuthScope, EntityRef, IdentityClient, Keystone, Login, Rejection, Settings};
-use kiln_template::value::{Secret, Value};
+use kiln_template::{Secret, Value};
 
 /// Headers of a request.
 fn headers(pairs: &[(&str, &str)]) -> HeaderMap {

@@ -12,7 +12,7 @@ use crate::record::{Record, StoredMembers};
 use crate::store::{CommandRow, StoreError};
 use crate::time::Time;
 use kiln_template::print::{self, Keys};
-use kiln_template::value::{Members, Value};
+use kiln_template::{Members, Value};
 use std::sync::Arc;
 use uuid::Uuid;
 

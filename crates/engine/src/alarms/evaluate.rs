@@ -3,8 +3,7 @@
 use super::metric::{BUCKET, Bucket, Statistic, Totals};
 use super::rule::{AlarmState, EvaluationMode, Missing, Rule};
 use crate::time::Time;
-use kiln_template::print;
-use kiln_template::value::Value;
+use kiln_template::{Value, print};
 
 /// The result of an evaluation.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,8 +3,7 @@
 //! A rule is stored as it was supplied, in CloudWatch's words, and parsed whenever it is needed.
 
 use super::metric::{Series, Statistic};
-use kiln_template::print;
-use kiln_template::value::{Members, Value};
+use kiln_template::{Members, Value, print};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;

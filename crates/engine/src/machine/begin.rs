@@ -9,7 +9,7 @@ use crate::ids::RecipeId;
 use crate::state::{Action, State, Status};
 use crate::time::Time;
 use crate::tree::{Env, Origin, Slot, StackKey, Tree};
-use kiln_template::graph::Graph;
+use kiln_template::Graph;
 use std::sync::Arc;
 
 impl Machine {

@@ -9,7 +9,7 @@ use crate::state::{Action, Status};
 use crate::tree::{Env, Slot, StackKey, Tree};
 use kiln_resources::behaviour::OperationKind;
 use kiln_template::environment::Hook;
-use kiln_template::graph::{Edge, Graph};
+use kiln_template::{Edge, Graph};
 use std::collections::BTreeMap;
 
 impl Machine {

@@ -11,7 +11,7 @@ use crate::state::{Action, State, Status};
 use crate::tree::{Env, Stack, StackKey, Tree};
 use indexmap::IndexMap;
 use kiln_cloud::Credential;
-use kiln_template::value::{Members, Value};
+use kiln_template::{Members, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;

@@ -7,7 +7,7 @@ use crate::state::{Action, State, Status};
 use crate::tree::{Env, Operation, Slot, Tree};
 use kiln_resources::behaviour::OperationKind;
 use kiln_resources::op::FailureClass;
-use kiln_template::value::{Members, Value};
+use kiln_template::{Members, Value};
 use std::sync::Arc;
 
 impl Machine {

@@ -9,7 +9,7 @@ use crate::state::{Action, State, Status};
 use crate::tree::{Env, Slot, StackKey, Tree};
 use kiln_resources::behaviour::OperationKind;
 use kiln_resources::op::FailureClass;
-use kiln_template::graph::{Edge, Graph};
+use kiln_template::{Edge, Graph};
 
 impl Machine {
     /// Begins the only phase of a suspend, a resume, a check or a snapshot.

@@ -12,9 +12,7 @@ use crate::tree::{Env, Resource, Slot, StackKey, Tree};
 use kiln_resources::behaviour::OperationKind;
 use kiln_resources::op::FailureClass;
 use kiln_template::environment::{self, Hook};
-use kiln_template::eval::Scope;
-use kiln_template::graph::Graph;
-use kiln_template::resolved::ResolvedDefinition;
+use kiln_template::{Graph, ResolvedDefinition, Scope};
 use std::sync::Arc;
 
 impl Machine {

@@ -17,9 +17,7 @@ use kiln_resources::behaviour::{Group, GroupMember, OperationKind, Stage};
 use kiln_resources::constraints::offline;
 use kiln_resources::guard::guarded;
 use kiln_resources::op::{FailureClass, OpError, merge_data};
-use kiln_template::path::Path;
-use kiln_template::resolved::{convert_properties, convert_update_policy};
-use kiln_template::value::{Members, Value};
+use kiln_template::{Members, Path, Value, convert_properties, convert_update_policy};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -385,7 +383,7 @@ impl Tree {
     fn objects_of_nested(&self, slot: Slot) -> Objects {
         let resource = self.resource(slot);
         let is_retained = resource.definition.as_ref().is_some_and(|resolved| {
-            resolved.deletion_policy == kiln_template::template::DeletionPolicy::Retain
+            resolved.deletion_policy == kiln_template::DeletionPolicy::Retain
         });
         match (is_retained, self.traversal(resource.stack)) {
             (true, _) => Objects::Keep,

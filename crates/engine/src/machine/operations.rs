@@ -16,11 +16,9 @@ use kiln_cloud::Reply;
 use kiln_resources::behaviour::OperationKind;
 use kiln_resources::constraints::offline;
 use kiln_resources::op::{Context, FailureClass, Note, StackContext, Step, merge_data};
-use kiln_template::definition::Files;
-use kiln_template::path::Path;
-use kiln_template::resolved::{ResolvedDefinition, convert_properties};
-use kiln_template::template::DeletionPolicy;
-use kiln_template::value::{Members, Value};
+use kiln_template::{
+    DeletionPolicy, Files, Members, Path, ResolvedDefinition, Value, convert_properties,
+};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -8,10 +8,10 @@ use crate::ids::ResourceId;
 use crate::state::Action;
 use crate::tree::{Env, Slot, StackKey, Tree};
 use kiln_resources::behaviour::OperationKind;
-use kiln_template::check;
-use kiln_template::eval::Scope;
-use kiln_template::graph::Graph;
-use kiln_template::path::Path;
+use kiln_template::Graph;
+use kiln_template::Path;
+use kiln_template::Scope;
+use kiln_template::collect_dependencies;
 use std::collections::BTreeSet;
 
 impl Machine {
@@ -80,7 +80,7 @@ impl Tree {
         let mut needs = Vec::new();
         for output in definition.template.outputs.values() {
             let find = |name: &str| definition.position(name);
-            check::collect_dependencies(&scope, &output.value, &Path::Root, &find, &mut needs);
+            collect_dependencies(&scope, &output.value, &Path::Root, &find, &mut needs);
         }
         let shown: BTreeSet<usize> = needs.into_iter().filter_map(|need| need.at).collect();
         let is_touched = |slot: &Slot| {

@@ -5,7 +5,7 @@
 //! *visited*, which [`super::invariants`] checks after every step.
 
 use crate::tree::Slot;
-use kiln_template::graph::{Dependents, Graph};
+use kiln_template::{Dependents, Graph};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -211,7 +211,7 @@ impl SlotSchedule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kiln_template::graph::Edge;
+    use kiln_template::Edge;
 
     /// A graph by the dependencies of its nodes.
     fn schedule(nodes: &[&[usize]]) -> (Schedule, Vec<usize>) {

@@ -11,9 +11,7 @@ use crate::tree::{Env, Origin, Resizing, Slot, StackKey, Stages, Tree, Work};
 use kiln_resources::behaviour::{OperationKind, Resize, Signal, SignalOutcome, SignalStorage};
 use kiln_resources::op::merge_data;
 use kiln_resources::scaling::Cooldown;
-use kiln_template::eval::Scope;
-use kiln_template::resolved::ResolvedDefinition;
-use kiln_template::value::Value;
+use kiln_template::{ResolvedDefinition, Scope, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -15,10 +15,8 @@ use crate::state::{Action, State, Status};
 use crate::tree::{Env, Operation, Origin, Resource, Slot, StackKey, Tree};
 use kiln_resources::behaviour::{OperationKind, SnapshotRecord};
 use kiln_resources::guard::guarded;
-use kiln_template::definition::Files;
 use kiln_template::environment::Environment;
-use kiln_template::template::DeletionPolicy;
-use kiln_template::value::{Members, Value};
+use kiln_template::{DeletionPolicy, Files, Members, Value};
 use std::sync::Arc;
 
 const MADE: State = State::new(Action::Create, Status::Complete);

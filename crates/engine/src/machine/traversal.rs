@@ -11,7 +11,7 @@ use crate::state::Action;
 use crate::time::Time;
 use crate::tree::Slot;
 use kiln_resources::op::FailureClass;
-use kiln_template::value::Members;
+use kiln_template::Members;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -12,7 +12,7 @@ use kiln_resources::behaviour::{
 };
 use kiln_resources::guard::guarded;
 use kiln_resources::op::{Failure, FailureClass, OpError, merge_data};
-use kiln_template::value::{Members, Value};
+use kiln_template::{Members, Value};
 use std::sync::Arc;
 use uuid::Uuid;
 

@@ -3,7 +3,7 @@
 use super::Sketch;
 use crate::tree::Tree;
 use kiln_resources::behaviour::TOO_MANY;
-use kiln_template::value::{Members, Value};
+use kiln_template::{Members, Value};
 
 /// How many resources a preview shows where the operator sets no limit on the resources of a stack.
 const MAX_RESOURCES: usize = 100_000;

@@ -10,7 +10,7 @@ use crate::blueprint::Blueprint;
 use crate::machine::Goal;
 use crate::tree::Tree;
 use kiln_resources::behaviour::TOO_MANY;
-use kiln_template::resolved::ResolvedDefinition;
+use kiln_template::ResolvedDefinition;
 use std::sync::Arc;
 
 /// Why a tree is refused: the message about the limit that it would exceed.

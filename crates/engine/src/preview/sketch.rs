@@ -8,12 +8,7 @@ use crate::time::Time;
 use crate::tree::{Slot, Tree};
 use kiln_resources::behaviour::{Siblings, View};
 use kiln_resources::constraints::offline;
-use kiln_template::definition::Definition;
-use kiln_template::eval::Resolver;
-use kiln_template::graph::Dependents;
-use kiln_template::path::Path;
-use kiln_template::resolved::convert_properties;
-use kiln_template::value::{Members, Value};
+use kiln_template::{Definition, Dependents, Members, Path, Resolver, Value, convert_properties};
 use std::sync::Arc;
 
 /// A resource as it is, or as it would be.

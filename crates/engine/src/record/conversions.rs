@@ -13,8 +13,7 @@ use kiln_cloud::Reply;
 use kiln_resources::behaviour::OperationKind;
 use kiln_resources::op::{Failure, FailureClass, Journal, Step};
 use kiln_resources::scaling::Cooldown;
-use kiln_template::resolved::ResolvedDefinition;
-use kiln_template::template::DeletionPolicy;
+use kiln_template::{DeletionPolicy, ResolvedDefinition};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -23,7 +23,7 @@ pub(crate) use parked::{is_parked, parking_batch, placeholder_tree, state_before
 pub(crate) use value::{Id, StoredMembers};
 
 use crate::store::StoreError;
-use kiln_template::value::Value;
+use kiln_template::Value;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt;

@@ -8,7 +8,7 @@ use crate::ids::StackId;
 use crate::store::{Content, Hash, RecipeRow, StoreError};
 use indexmap::IndexMap;
 use kiln_cloud::CreatedBy;
-use kiln_template::definition::Files;
+use kiln_template::Files;
 use kiln_template::environment::Environment;
 use std::sync::Arc;
 

@@ -11,7 +11,7 @@ use super::value::{Id, Stored, StoredMembers};
 use super::*;
 use crate::state::Action;
 use kiln_cloud::{Auth, Credential};
-use kiln_template::value::Secret;
+use kiln_template::Secret;
 use kiln_yaql::Integer;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -162,7 +162,7 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
         properties: members(Value::map([("a", hidden.clone()), ("b", big.clone())])),
         metadata: Stored(Value::map([("m", Value::Float(1.5))])),
         update_policy: Stored(Value::list([Value::Null, true.into()])),
-        deletion_policy: Some(Word(kiln_template::template::DeletionPolicy::Snapshot)),
+        deletion_policy: Some(Word(kiln_template::DeletionPolicy::Snapshot)),
         depends_on: vec!["x".into()],
         external_id: Some("e".into()),
     };

@@ -3,7 +3,7 @@
 //! The only place where a hidden value can be serialised. The types are private to the records, whose bytes the store
 //! encrypts.
 
-use kiln_template::value::{Members, Secret, Value};
+use kiln_template::{Members, Secret, Value};
 use kiln_yaql::Integer;
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, SerializeSeq, Serializer};

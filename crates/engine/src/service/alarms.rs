@@ -11,7 +11,7 @@ use crate::ids::{StackId, shorten};
 use crate::runtime::{SystemIds, accepts_alarm_signals, now};
 use crate::time::Time;
 use kiln_template::files::url::percent_decode;
-use kiln_template::value::{Members, Value};
+use kiln_template::{Members, Value};
 use std::sync::Arc;
 use uuid::Uuid;
 

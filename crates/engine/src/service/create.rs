@@ -12,13 +12,9 @@ use crate::runtime::{SystemIds, post_events, spawn};
 use crate::store::{CreateError, StackQuery};
 use crate::tree::Tree;
 use crate::view::OutputView;
-use kiln_template::Value;
-use kiln_template::definition::Definition;
 use kiln_template::environment::Environment;
-use kiln_template::limits::Limits;
 use kiln_template::validate::{Checks, Report};
-use kiln_template::value::Members;
-use kiln_template::{Sources, read};
+use kiln_template::{Definition, Limits, Members, Sources, Value, read};
 use std::sync::Arc;
 
 /// The preview of a stack.

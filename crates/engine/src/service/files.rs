@@ -3,7 +3,7 @@
 use super::{RequestError, Requester, Service};
 use crate::error_type::ErrorType;
 use kiln_cloud::{CallError, CallPath, Reply, Service as Cloud, get, in_current_request};
-use kiln_template::definition::Files;
+use kiln_template::Files;
 use serde_json::Value;
 use std::sync::Arc;
 use tokio::task::JoinSet;

@@ -2,10 +2,7 @@
 
 use super::StackRequest;
 use kiln_template::environment::{Environment, Setting, Statements};
-use kiln_template::limits::Limits;
-use kiln_template::template::Template;
-use kiln_template::value::Secret;
-use kiln_template::{Sources, Value, lower, read};
+use kiln_template::{Limits, Secret, Sources, Template, Value, lower, read};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use kiln_cloud::{ActingFor, Credential, Secret, Transport, in_current_request};
 use kiln_resources::behaviour::OperationKind;
 use kiln_resources::declare::ResourceType;
 use kiln_resources::op::{Answer, Context, Demand, Note, OpError, OpPoll, RunningOperation};
-use kiln_template::hidden::HiddenTexts;
+use kiln_template::HiddenTexts;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 

@@ -8,12 +8,8 @@
 use super::{RequestError, Requester, Service, StackRequest, TemplateSource};
 use crate::error_type::ErrorType;
 use kiln_resources::behaviour::TOO_MANY;
-use kiln_template::Value;
-use kiln_template::definition::UnknownResolver;
-use kiln_template::eval::Scope;
-use kiln_template::resolved::ResolvedDefinition;
 use kiln_template::validate::Report;
-use kiln_template::value::Members;
+use kiln_template::{Members, ResolvedDefinition, Scope, UnknownResolver, Value};
 use std::sync::Arc;
 
 const KIND: &str = "OS::Heat::Stack";

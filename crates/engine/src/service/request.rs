@@ -11,15 +11,12 @@ use crate::machine::StackSettings;
 use crate::preview::Oversize;
 use crate::runtime::SystemIds;
 use crate::workers::TooMuchWork;
-use kiln_template::definition::Files;
 use kiln_template::document::{Node, SecretHandling};
 use kiln_template::environment::{Environment, Implementation};
-use kiln_template::limits::Limits;
 use kiln_template::parameters::SuppliedValues;
 use kiln_template::print::{self, Keys};
-use kiln_template::template::Resource;
 use kiln_template::validate::{Checks, Context, Input, Report, Root, validate};
-use kiln_template::{Sources, Span, Value};
+use kiln_template::{Files, Limits, Resource, Sources, Span, Value};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -2,8 +2,7 @@
 
 use crate::error_type::ErrorType;
 use crate::store::{CreateError, StoreError};
-use kiln_template::diagnostic::Diagnostic;
-use kiln_template::{Sources, Value};
+use kiln_template::{Diagnostic, Sources, Value};
 use std::fmt;
 
 /// Why a request is refused, in the words that clients know.

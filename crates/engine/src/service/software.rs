@@ -10,8 +10,7 @@ use crate::runtime::{SystemIds, now};
 use crate::store::{StackQuery, StoreError};
 use kiln_resources::op::{owner_of_users_project, users_project_name};
 use kiln_resources::wire;
-use kiln_template::Value;
-use kiln_template::value::Members;
+use kiln_template::{Members, Value};
 use std::sync::Arc;
 use uuid::Uuid;
 

@@ -7,7 +7,7 @@ use crate::record::v1::EventBody;
 use crate::record::{Record, StoredMembers};
 use crate::state::{Action, State, Status};
 use crate::store::EventRow;
-use kiln_template::value::{Members, members_byte_size};
+use kiln_template::{Members, members_byte_size};
 use std::sync::Arc;
 
 /// How many bytes of properties an event keeps.

@@ -7,9 +7,7 @@ use super::{Resource, Slot, Stack, StackKey, Tree};
 use crate::failure::Failure;
 use crate::ids::SnapshotId;
 use kiln_resources::op::FailureClass;
-use kiln_template::eval::Budget;
-use kiln_template::resolved::ResolvedDefinition;
-use kiln_template::value::{Value, members_byte_size};
+use kiln_template::{Budget, ResolvedDefinition, Value, members_byte_size};
 use std::collections::BTreeMap;
 
 /// How much the evaluation of a definition may compute, as a multiple of what a resource may keep.

@@ -7,8 +7,7 @@ use crate::time::Time;
 use kiln_resources::behaviour::OperationKind;
 use kiln_resources::op::{Failure, Journal};
 use kiln_resources::scaling::Cooldown;
-use kiln_template::resolved::ResolvedDefinition;
-use kiln_template::value::Members;
+use kiln_template::{Members, ResolvedDefinition};
 use std::sync::Arc;
 use std::time::Duration;
 

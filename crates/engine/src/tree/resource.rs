@@ -8,8 +8,7 @@ use crate::state::State;
 use crate::time::Time;
 use indexmap::IndexMap;
 use kiln_template::environment::Hook;
-use kiln_template::resolved::ResolvedDefinition;
-use kiln_template::value::{Members, Value};
+use kiln_template::{Members, ResolvedDefinition, Value};
 use std::sync::Arc;
 
 /// A resource.

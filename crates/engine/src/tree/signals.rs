@@ -10,7 +10,7 @@ use crate::record::{Record, StoredMembers};
 use crate::signal_check::KeptSignals;
 use crate::store::{ResourceRow, StoreError};
 use kiln_resources::behaviour::SignalStorage;
-use kiln_template::value::{Members, Value, members_byte_size};
+use kiln_template::{Members, Value, members_byte_size};
 use std::sync::Arc;
 
 /// The name of the rows of signals.

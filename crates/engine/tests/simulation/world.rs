@@ -9,7 +9,7 @@ use kiln_engine::{
 };
 use kiln_resources::op::Answer;
 use kiln_resources::registry::Registry;
-use kiln_template::value::Members;
+use kiln_template::Members;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::pin;

@@ -4,9 +4,7 @@
 
 use super::environment::ProcessEnvironment;
 use super::error::{ClientError, Result};
-use kiln_template::limits::Limits;
-use kiln_template::value::{Members, Value};
-use kiln_template::{FileId, print, read, suggest};
+use kiln_template::{FileId, Limits, Members, Value, print, read, suggest};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

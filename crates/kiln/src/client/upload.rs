@@ -10,12 +10,12 @@ use crate::load::working_directory;
 use clap::Args;
 use kiln_template::document::{Map, Node};
 use kiln_template::environment::merge::merge_on_client;
-use kiln_template::files::arguments::{parse_parameter_files, parse_parameters};
-use kiln_template::files::{FileLimits, FileReader, Gatherer, ReadError, url};
-use kiln_template::limits::Limits;
+use kiln_template::files::{
+    FileLimits, FileReader, Gatherer, ReadError, arguments::parse_parameter_files,
+    arguments::parse_parameters, url,
+};
 use kiln_template::print::{self, Keys};
-use kiln_template::value::{Members, Value};
-use kiln_template::{Diagnostic, FileId, Sources, codes, read};
+use kiln_template::{Diagnostic, FileId, Limits, Members, Sources, Value, codes, read};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::File;

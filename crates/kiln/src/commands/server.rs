@@ -17,7 +17,7 @@ use kiln_engine::loopback::Loopback;
 use kiln_engine::store::Store;
 use kiln_engine::{Engine, EngineSettings, Service, now};
 use kiln_store::SqlStore;
-use kiln_template::value::Secret;
+use kiln_template::Secret;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -6,7 +6,7 @@ use crate::render::terminal::Terminal;
 use crate::render::texts::SourceTexts;
 use crate::render::{counted, json};
 use crate::stdio::{CommandError, Streams, Verdict};
-use kiln_template::template::Template;
+use kiln_template::Template;
 use kiln_template::validate::Checks;
 use kiln_template::version::Dialect;
 use std::io;

@@ -18,12 +18,13 @@ use kiln_resources::environment::shipped;
 use kiln_resources::registry::Registry;
 use kiln_template::document::Node;
 use kiln_template::environment::{Environment, merge};
-use kiln_template::files::arguments::{parse_parameter_files, parse_parameters};
-use kiln_template::files::{FileLimits, Gathered, Gatherer, url};
-use kiln_template::limits::Limits;
+use kiln_template::files::{
+    FileLimits, Gathered, Gatherer, arguments::parse_parameter_files, arguments::parse_parameters,
+    url,
+};
 use kiln_template::parameters::{ParameterType, SuppliedValues};
 use kiln_template::validate::{Checks, Context, Input, Report, Root, validate};
-use kiln_template::{Diagnostic, FileId, Sources, Span, Value, codes, lower, read};
+use kiln_template::{Diagnostic, FileId, Limits, Sources, Span, Value, codes, lower, read};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::sync::Arc;
@@ -101,7 +102,7 @@ pub(crate) struct StackInput {
     /// Values of parameters.
     pub(crate) parameters: SuppliedValues,
     /// The files that templates refer to, by URL.
-    pub(crate) files: kiln_template::definition::Files,
+    pub(crate) files: kiln_template::Files,
 }
 
 /// Reads a template with its environments and parameters, as a client sends them.

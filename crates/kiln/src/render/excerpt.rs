@@ -4,8 +4,7 @@
 //! long lines are cut to a window, and every range lies within its line and between characters.
 
 use super::texts::{Position, SourceText, SourceTexts};
-use kiln_template::Diagnostic;
-use kiln_template::diagnostic::Label;
+use kiln_template::{Diagnostic, Label};
 use std::ops::Range;
 use std::ptr;
 

@@ -3,8 +3,7 @@
 //! All formats take linear time in resources plus edges.
 
 use super::{FAINT, printable, styled};
-use kiln_template::definition::Definition;
-use kiln_template::graph::Edge;
+use kiln_template::{Definition, Edge};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io;

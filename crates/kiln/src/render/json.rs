@@ -2,9 +2,7 @@
 
 use super::tally;
 use super::texts::{Position, SourceTexts};
-use kiln_template::diagnostic::Label;
-use kiln_template::template::Template;
-use kiln_template::{Diagnostic, Severity};
+use kiln_template::{Diagnostic, Label, Severity, Template};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 

@@ -3,8 +3,7 @@
 use async_trait::async_trait;
 use kiln_api::auth::Backend;
 use kiln_api::caller::Caller;
-use kiln_template::Value;
-use kiln_template::value::Secret;
+use kiln_template::{Secret, Value};
 use std::time::Duration;
 
 /// The timeout of a call to the backend, after which the caller is rejected.

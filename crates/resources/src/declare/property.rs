@@ -2,11 +2,10 @@
 
 use super::SupportStatus;
 use crate::constraints::CustomConstraint;
-use kiln_template::constraint::{Constraint, Rule};
 use kiln_template::schema::{
     Attribute, Cache, Inner, Name, Property, PropertyType, Support, Takes,
 };
-use kiln_template::value::Value;
+use kiln_template::{Constraint, Rule, Value};
 use std::sync::Arc;
 
 /// A property under declaration.

@@ -13,9 +13,7 @@ mod reader;
 use crate::declare::{ImplicitDependency, ResourceType};
 use crate::registry::Registry;
 use kiln_template::document::{Entry, Map};
-use kiln_template::limits::Limits;
-use kiln_template::source::Sources;
-use kiln_template::{Diagnostic, FileId, Span, codes, read};
+use kiln_template::{Diagnostic, FileId, Limits, Sources, Span, codes, read};
 use reader::{Reader, quoted};
 use std::collections::BTreeMap;
 

@@ -4,12 +4,10 @@ use super::reader::{Reader, quoted};
 use crate::constraints::{self, offline};
 use crate::declare::Name;
 use crate::lookup;
-use kiln_template::constraint::{Constraint, Rule};
 use kiln_template::document::{Entry, Map, Node};
-use kiln_template::path::Path;
 use kiln_template::property::Checker;
 use kiln_template::schema::{Attribute, Cache, Inner, Property, PropertyType, Status, Support};
-use kiln_template::{Diagnostic, Value, codes, suggest};
+use kiln_template::{Constraint, Diagnostic, Path, Rule, Value, codes, suggest};
 
 /// So many levels of properties may be in each other.
 const MAX_DEPTH: usize = 10;

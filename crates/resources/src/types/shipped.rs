@@ -5,8 +5,7 @@ use crate::behaviour::{Group, Stage, View};
 use crate::declare::{Members, Value};
 use crate::op::{FailureClass, OpError};
 use kiln_template::functions::{Fault, step_into_attribute};
-use kiln_template::limits::Limits;
-use kiln_template::{Sources, read};
+use kiln_template::{Limits, Sources, read};
 
 /// The stage that creates the nested stack of a resource from a template.
 pub(super) fn stage(template: &str, group: &Group<'_>) -> Result<Stage, OpError> {

@@ -9,8 +9,7 @@ use kiln_resources::behaviour::{OperationKind, SnapshotRecord};
 use kiln_resources::constraints::offline;
 use kiln_resources::declare::{Members, ResourceType};
 use kiln_resources::registry::Registry;
-use kiln_template::path::Path;
-use kiln_template::resolved::convert_properties;
+use kiln_template::{Path, convert_properties};
 use std::sync::Arc;
 
 pub(super) fn kind(name: &str) -> ResourceType {

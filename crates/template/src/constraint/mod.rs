@@ -5,7 +5,7 @@
 
 pub(crate) mod cast;
 mod cron;
-pub mod custom;
+pub(crate) mod custom;
 pub(crate) mod definition;
 mod network;
 mod time;

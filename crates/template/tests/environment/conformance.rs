@@ -2,14 +2,12 @@
 //!
 //! What a case expects of a whole stack is checked as far as this part decides it.
 
-use kiln_template::constraint::custom::Offline;
 use kiln_template::environment::{Environment, Implementation, Layer, merge};
-use kiln_template::limits::Limits;
 use kiln_template::parameters::{
     self, Features, Lookup, ParameterCheck, Parameters, PseudoParameters, SuppliedParameters,
 };
 use kiln_template::read::read;
-use kiln_template::{Diagnostic, Sources, Value, print};
+use kiln_template::{Diagnostic, Limits, Offline, Sources, Value, print};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;

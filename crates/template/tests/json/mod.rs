@@ -1,10 +1,8 @@
 //! The JSON reader: against recorded answers of Python's `json.loads`, and on its own terms.
 
-use kiln_template::codes;
 use kiln_template::document::{Data, Node};
-use kiln_template::limits::Limits;
 use kiln_template::print::{self, Keys};
-use kiln_template::{Diagnostic, Sources, Value, json};
+use kiln_template::{Diagnostic, Limits, Sources, Value, codes, json};
 use kiln_yaql::Integer;
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};

@@ -1,8 +1,7 @@
 //! Every version against the facts: its functions, its sections, its words.
 
-use kiln_template::functions;
-use kiln_template::template::DeletionPolicy;
 use kiln_template::version::{self, Meaning, Position, Version};
+use kiln_template::{DeletionPolicy, functions};
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
 

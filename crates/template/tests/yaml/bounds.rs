@@ -1,8 +1,6 @@
 //! No text takes more than its share: sizes, depths and copies are bounded.
 
-use kiln_template::codes;
-use kiln_template::limits::Limits;
-use kiln_template::{Diagnostic, Sources, read, yaml};
+use kiln_template::{Diagnostic, Limits, Sources, codes, read, yaml};
 
 const SIZE: usize = 512 * 1024;
 
@@ -213,7 +211,7 @@ fn integers_that_could_not_be_written_down_again_are_refused() {
         let (node, found) = kiln_template::read::read(
             kiln_template::FileId::default(),
             &text,
-            &kiln_template::limits::Limits::default(),
+            &kiln_template::Limits::default(),
         );
         assert!(node.is_none());
         assert_eq!(found[0].code, &kiln_template::codes::NOT_PLAIN_DATA);

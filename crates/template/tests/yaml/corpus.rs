@@ -3,11 +3,9 @@
 //! `cases.jsonl` and `scalars.json` are ours, with the answers of PyYAML 6.0.3 on libyaml 0.2.5;
 //! the same is asked of the shared corpus where it is there.
 
-use kiln_template::codes;
 use kiln_template::document::{Data, Node};
-use kiln_template::limits::Limits;
 use kiln_template::yaml::{self, EventKind, Properties, Style, YamlError};
-use kiln_template::{Diagnostic, Sources};
+use kiln_template::{Diagnostic, Limits, Sources, codes};
 use kiln_yaql::Integer;
 use serde_json::{Value as Json, json};
 use std::path::PathBuf;

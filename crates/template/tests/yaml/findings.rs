@@ -1,9 +1,7 @@
 //! What is said of texts: the place, the problem, what it belongs to and what to do.
 
-use kiln_template::codes;
 use kiln_template::document::Data;
-use kiln_template::limits::Limits;
-use kiln_template::{Diagnostic, Sources, read, yaml};
+use kiln_template::{Diagnostic, Limits, Sources, codes, read, yaml};
 
 fn findings(text: &str) -> Vec<Diagnostic> {
     read::read(Sources::new().add("case", text), text, &Limits::default()).1

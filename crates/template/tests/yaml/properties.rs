@@ -1,8 +1,7 @@
 //! What holds for any text.
 
 use kiln_template::document::{Data, Node};
-use kiln_template::limits::Limits;
-use kiln_template::{Diagnostic, FileId, Sources, read, yaml};
+use kiln_template::{Diagnostic, FileId, Limits, Sources, read, yaml};
 use proptest::prelude::*;
 
 fn file() -> FileId {

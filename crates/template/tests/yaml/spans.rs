@@ -1,8 +1,7 @@
 //! Where nodes and keys stand.
 
 use kiln_template::document::{Data, Node};
-use kiln_template::limits::Limits;
-use kiln_template::{Sources, yaml};
+use kiln_template::{Limits, Sources, yaml};
 
 /// Every node and key with the text it was read from, keys with a colon.
 fn spans(text: &str) -> Vec<String> {

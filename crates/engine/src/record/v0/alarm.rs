@@ -4,7 +4,7 @@ use super::Fields;
 use super::fields::{members, number, text};
 use crate::record::v1::{AlarmBody, AlarmEventBody, SeriesBody, WebhookBody};
 use crate::record::{Record, Unreadable};
-use kiln_template::value::Value;
+use kiln_template::Value;
 
 impl Record for AlarmBody {
     const NAME: &'static str = "alarm";

@@ -6,7 +6,7 @@ use super::recipe::sent_recipe;
 use super::stack::credential;
 use crate::record::v1::{CommandBody, SettingsBody};
 use crate::record::{Record, Unreadable};
-use kiln_template::value::Value;
+use kiln_template::Value;
 
 impl Record for CommandBody {
     const NAME: &'static str = "command";

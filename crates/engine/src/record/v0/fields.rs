@@ -2,7 +2,7 @@
 
 use crate::record::Unreadable;
 use crate::record::value::{Id, Stored, StoredMembers};
-use kiln_template::value::{Members, Value};
+use kiln_template::{Members, Value};
 use std::sync::Arc;
 use uuid::Uuid;
 

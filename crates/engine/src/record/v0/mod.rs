@@ -17,7 +17,7 @@ pub use write::downgrade;
 
 use super::Unreadable;
 use fields::Fields;
-use kiln_template::value::{Members, Secret, Value};
+use kiln_template::{Members, Secret, Value};
 use kiln_yaql::Integer;
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@ use super::fields::{id, items, string, text};
 use crate::record::v1::{CreatedByBody, RecipeBody, SentRecipeBody, TemplateBody};
 use crate::record::value::Stored;
 use crate::record::{Record, Unreadable};
-use kiln_template::value::Value;
+use kiln_template::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

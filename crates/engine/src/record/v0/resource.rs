@@ -7,7 +7,7 @@ use crate::record::v1::{
     StepBody,
 };
 use crate::record::{Record, Unreadable};
-use kiln_template::value::Value;
+use kiln_template::Value;
 use std::sync::Arc;
 
 impl Record for ResourceBody {

@@ -7,7 +7,7 @@ use crate::record::v1::{
     SnapshotBody, SoftwareBody, StackBody, TraversalBody, TraversalFailureBody,
 };
 use crate::record::{Record, Unreadable};
-use kiln_template::value::Value;
+use kiln_template::Value;
 use std::sync::Arc;
 
 impl Record for StackBody {

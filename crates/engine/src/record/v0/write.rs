@@ -12,7 +12,7 @@ use crate::record::v1::{
 use crate::record::value::{Id, StoredMembers};
 use crate::state::Action;
 use crate::store::{Batch, ResourceRow, StackRow};
-use kiln_template::value::{Members, Value};
+use kiln_template::{Members, Value};
 use std::sync::Arc;
 
 /// Rewrites some of the rows of a batch; `is_chosen` says of each whether it is one of them.

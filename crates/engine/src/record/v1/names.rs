@@ -41,15 +41,15 @@ impl Named for kiln_template::environment::Hook {
     }
 }
 
-impl Named for kiln_template::template::DeletionPolicy {
+impl Named for kiln_template::DeletionPolicy {
     const WHAT: &'static str = "deletion policy";
 
     fn name(self) -> &'static str {
-        kiln_template::template::DeletionPolicy::name(self)
+        kiln_template::DeletionPolicy::name(self)
     }
 
     fn parse(name: &str) -> Option<Self> {
-        use kiln_template::template::DeletionPolicy::{Delete, Retain, Snapshot};
+        use kiln_template::DeletionPolicy::{Delete, Retain, Snapshot};
         [Delete, Retain, Snapshot].into_iter().find(|policy| policy.name() == name)
     }
 }

@@ -4,8 +4,8 @@ use super::names::Word;
 use super::{is_false, is_zero};
 use crate::record::value::{Id, Stored, StoredMembers};
 use crate::state::Action;
+use kiln_template::DeletionPolicy;
 use kiln_template::environment::Hook;
-use kiln_template::template::DeletionPolicy;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 

@@ -10,7 +10,7 @@ use super::super::stack::target::Page;
 use super::super::upload::{parsed, text_of};
 use clap::{Args, Subcommand};
 use kiln_template::print::{self, Keys};
-use kiln_template::value::{Members, Value as Data};
+use kiln_template::{Members, Value as Data};
 use reqwest::Method;
 use serde_json::{Map, Value};
 use std::sync::Arc;

@@ -24,7 +24,7 @@ use kiln_resources::registry::Registry;
 use kiln_sim::cloud::Cloud;
 use kiln_sim::identity::{self, Identity, Seed};
 use kiln_store::SqlStore;
-use kiln_template::value::Secret;
+use kiln_template::Secret;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
