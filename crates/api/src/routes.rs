@@ -203,7 +203,7 @@ pub static ROUTES: &[Route] = &[
     route!("PUT" "/{tenant_id}/stacks/{stack_name}", named("stacks:lookup"), Ignored, 302, Text, [], "Finds a stack by its name or id.", lookup::by_name),
     route!("PATCH" "/{tenant_id}/stacks/{stack_name}", named("stacks:lookup"), Ignored, 302, Text, [], "Finds a stack by its name or id.", lookup::by_name),
     route!("DELETE" "/{tenant_id}/stacks/{stack_name}", named("stacks:lookup"), Ignored, 302, Text, [], "Finds a stack by its name or id.", lookup::by_name),
-    route!("GET" "/{tenant_id}/stacks/{stack_name}/{path:resources|events|template|actions|environment|files}", named("stacks:lookup"), Ignored, 302, Text, [], "Finds a part of a stack by the stack's name or id.", lookup::by_name),
+    route!("GET" "/{tenant_id}/stacks/{stack_name}/{path:resources|events|template|templates|actions|environment|files}", named("stacks:lookup"), Ignored, 302, Text, [], "Finds a part of a stack by the stack's name or id.", lookup::by_name),
     route!("POST" "/{tenant_id}/stacks/{stack_name}/{path:resources|events|template|actions}", named("stacks:lookup"), Ignored, 302, Text, [], "Finds a part of a stack by the stack's name or id.", lookup::by_name),
     route!("GET" "/{tenant_id}/stacks/{stack_name}/{stack_id}", named("stacks:show"), None, 200, Member("stack", "Stack"), ["resolve_outputs"], "Shows a stack.", stacks::show),
     route!("PUT" "/{tenant_id}/stacks/{stack_name}/{stack_id}", named("stacks:update"), Object, 202, Text, [], "Updates a stack.", changes::update),

@@ -1,7 +1,10 @@
 //! The order of members: clients print what they get in the order in which they get it.
 
 use crate::test_api::TestApi;
+use kiln_engine::Config;
+use kiln_template::environment::Layer;
 use serde_json::{Value as Json, json};
+use std::sync::Arc;
 
 const TEMPLATE: &str = r#"
 heat_template_version: 2021-04-16
@@ -131,4 +134,19 @@ async fn validation_tells_what_nested_templates_ask_for() {
         },
     });
     assert_eq!(shown.json()["NestedParameters"], expected);
+}
+
+/// Templates may use such a name, so the reference shows the type under it as well.
+#[tokio::test]
+async fn a_type_is_shown_under_its_other_names() {
+    let aliases = [("OS::Older*", "OS::Heat*")];
+    let global = Arc::new(Layer::from_aliases(aliases));
+    let api = TestApi::new().with_config(|config| Config { global, ..config }).await;
+    let shown = async |name: &str| api.get(&format!("/demo/resource_types/{name}")).await;
+    let own = shown("OS::Heat::RandomString").await.json();
+    let alias = shown("OS::Older::RandomString").await.json();
+    assert_eq!(alias["resource_type"], "OS::Older::RandomString");
+    assert_eq!(alias["properties"], own["properties"]);
+    assert_eq!(alias["attributes"], own["attributes"]);
+    assert_eq!(shown("OS::Older::Nothing").await.status, 404);
 }

@@ -42,6 +42,8 @@ async fn a_stack_is_made_shown_and_deleted() {
     assert_eq!(found.header("location"), href);
     let found = api.get("/demo/stacks/hello/resources?type=Value").await;
     assert_eq!(found.header("location"), format!("{href}/resources?type=Value"));
+    let found = api.get("/demo/stacks/hello/templates").await;
+    assert_eq!(found.header("location"), format!("{href}/template"));
 
     let deleted = api.send("demo", "DELETE", &path, None).await;
     assert_eq!((deleted.status, deleted.text.as_str()), (204, ""));

@@ -30,9 +30,11 @@ pub(crate) async fn by_arn(request: Request) -> Result<Response, Fault> {
 }
 
 fn redirect(request: &Request, mut url: String) -> Response {
-    let path = request.part("path");
-    if !path.is_empty() {
-        url = format!("{url}/{path}");
+    match request.part("path") {
+        "" => {}
+        // Older documents of the API write this path in the plural.
+        "templates" => url.push_str("/template"),
+        path => url = format!("{url}/{path}"),
     }
     let query = request.query.encoded();
     if !query.is_empty() {

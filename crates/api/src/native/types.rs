@@ -6,6 +6,7 @@ use crate::request::Request;
 use crate::response::Response;
 use kiln_engine::{ErrorType, RequestError};
 use kiln_resources::declare::ResourceType;
+use kiln_template::environment::{Implementation, Layer, Registry};
 use kiln_template::schema::{
     Attribute, Inner, Name, Property, PropertyType, Status, Support, TypeSchema,
 };
@@ -69,12 +70,23 @@ fn is_served(request: &Request, kind: &ResourceType) -> bool {
     kind.service.is_none_or(|service| request.caller.has_service(service.catalogue_type()))
 }
 
+/// The built-in type that a name stands for: its own, or another name in the operator's environment.
+fn builtin(request: &Request, name: &str) -> Option<&'static ResourceType> {
+    let config = request.service().config();
+    let registry = Registry::new(Layer::default(), config.global.clone());
+    match registry.resolve(name, None, &|name| config.types.get(name).is_some()) {
+        Ok(Implementation::Builtin(name)) => config.types.get(&name),
+        Ok(Implementation::Template { .. }) | Err(_) => None,
+    }
+}
+
 /// The type that the path names.
 fn named(request: &Request) -> Result<&'static ResourceType, Fault> {
     let name = request.part("type_name");
-    let kind = request.service().config().types.get(name);
+    let kind = builtin(request, name);
     let kind = kind.ok_or_else(|| Fault::from(RequestError::not_found("Resource Type", name)))?;
-    if !request.app.policy.get().allows_type(&request.caller, name) {
+    let policy = request.app.policy.get();
+    if [name, kind.name()].iter().any(|name| !policy.allows_type(&request.caller, name)) {
         return Err(RequestError::forbidden_type(name).into());
     }
     if kind.schema.support.status == Status::Hidden {
@@ -104,7 +116,7 @@ pub(crate) async fn schema(request: Request) -> Result<Response, Fault> {
         attributes.push(("show".into(), show));
     }
     let mut shown = members([
-        ("resource_type", Value::from(kind.name())),
+        ("resource_type", Value::from(request.part("type_name"))),
         ("properties", Value::map(properties.map(|it| (it.name.to_string(), property(it))))),
         ("attributes", Value::map(attributes)),
         ("support_status", support(&schema.support)),
