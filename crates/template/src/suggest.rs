@@ -52,9 +52,19 @@ pub fn help<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str> + Clon
     })
 }
 
-/// The word in lower case, unless it is empty or too long to be compared.
+/// The ASCII character that a full-width form looks like; East Asian keyboards and publishers write those.
+pub(crate) fn plain_form(wide: char) -> Option<char> {
+    const OFFSET: u32 = '！' as u32 - '!' as u32;
+    match wide {
+        '！'..='～' => char::from_u32(u32::from(wide) - OFFSET),
+        _ => None,
+    }
+}
+
+/// The word in lower case and plain characters, unless it is empty or too long to be compared.
 fn folded(word: &str) -> Option<(String, usize)> {
-    let folded = word.to_lowercase();
+    let plain = word.chars().map(|c| plain_form(c).unwrap_or(c));
+    let folded = plain.flat_map(char::to_lowercase).collect::<String>();
     let length = folded.chars().take(MAX_LENGTH + 1).count();
     (1..=MAX_LENGTH).contains(&length).then_some((folded, length))
 }
@@ -72,6 +82,7 @@ mod tests {
             ("typ", Some("type")),
             ("descripton", Some("description")),
             ("constraint", Some("constraints")),
+            ("ｔｙｐｅ", Some("type")),
             ("colour", None),
             ("", None),
             ("x", None),

@@ -4,6 +4,8 @@ use super::cursor::Mark;
 use crate::codes::{self, Code};
 use crate::diagnostic::Diagnostic;
 use crate::source::{FileId, Span};
+use crate::suggest::plain_form;
+use std::borrow::Cow;
 use std::fmt;
 
 /// A syntax error.
@@ -58,13 +60,34 @@ impl YamlError {
         if let Some((start, what)) = self.context {
             diagnostic = diagnostic.label(span(start), what);
         }
-        let line = line_before(text, self.at.at());
-        let help = if line.contains("{{") { Some(hints::QUOTE_BRACES) } else { self.help };
-        match help {
+        match self.advice(text) {
             Some(help) => diagnostic.help(help),
             None => diagnostic,
         }
     }
+
+    /// How to fix it, with an eye to what else is in its lines.
+    fn advice(&self, text: &str) -> Option<Cow<'static, str>> {
+        // Text may go on over a line break, so the cause may be in the line before.
+        let at = self.at.at();
+        let line = line_around(text, at);
+        let above = text.get(..at.saturating_sub(line_before(text, at).len())).unwrap_or_default();
+        let above = line_before(above.trim_end(), above.len());
+        let opened = self.context.map_or("", |(start, _)| line_around(text, start.at()));
+        if let Some((wide, plain)) = [opened, line, above].into_iter().find_map(full_width_sign) {
+            return Some(format!("`{wide}` is a full-width character: write `{plain}`").into());
+        }
+        if line_before(text, at).contains("{{") {
+            return Some(hints::QUOTE_BRACES.into());
+        }
+        self.help.map(Cow::Borrowed)
+    }
+}
+
+/// The first full-width form of a sign that is none of YAML's, and the sign that it looks like.
+fn full_width_sign(line: &str) -> Option<(char, char)> {
+    let sign = |wide: char| Some((wide, plain_form(wide)?));
+    line.chars().filter_map(sign).find(|(_, plain)| plain.is_ascii_punctuation())
 }
 
 impl fmt::Display for YamlError {
@@ -77,6 +100,13 @@ impl fmt::Display for YamlError {
 fn line_before(text: &str, at: usize) -> &str {
     let before = text.get(..at).unwrap_or(text);
     before.rsplit_once(['\n', '\r']).map_or(before, |(_, line)| line)
+}
+
+/// The line that an offset is in.
+fn line_around(text: &str, at: usize) -> &str {
+    let start = at.saturating_sub(line_before(text, at).len());
+    let line = text.get(start..).unwrap_or_default();
+    line.split(['\n', '\r']).next().unwrap_or_default()
 }
 
 /// Advice about common mistakes.

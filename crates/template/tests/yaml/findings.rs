@@ -142,3 +142,14 @@ fn no_text_is_null() {
         assert_eq!((node.unwrap().data, findings), (Data::Null, vec![]));
     }
 }
+
+#[test]
+fn full_width_signs_are_named() {
+    let (_, _, _, _, help) = reported("properties:\n  length: ｛ get_param: x ｝\n");
+    assert_eq!(help, "`｛` is a full-width character:");
+    let (_, _, _, _, help) = reported("parameters：\r\n  x: {type: string}\n");
+    assert_eq!(help, "`：` is a full-width character:");
+    // Letters of any script are text as ever.
+    let (_, _, _, _, help) = reported("a: 名 b: ｃ\n");
+    assert_eq!(help, "put the value in quotes");
+}
