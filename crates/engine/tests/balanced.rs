@@ -58,7 +58,6 @@ outputs:
 ";
 
 const ENVIRONMENT: &str = "resource_registry:
-  OS::Heat::ScaledResource: server.yaml
   AWS::EC2::Instance: server.yaml
 ";
 

@@ -119,13 +119,12 @@ impl Registry {
         Search::new(self, resource, is_builtin).answer(type_name, Some(ignored))
     }
 
-    /// The same registry over aliases of types, which apply where no entry does.
+    /// The same registry with aliases of types, which replace the user's entries of these names.
+    /// Their targets are looked up as the user's: what the user maps stays mapped.
     pub fn with_aliases(mut self, aliases: &[(Arc<str>, Arc<str>)]) -> Registry {
         if !aliases.is_empty() {
-            let mut below =
-                Layer::from_aliases(aliases.iter().map(|(name, meant)| (&**name, &**meant)));
-            below.load(&self.global.statements());
-            self.global = Arc::new(below);
+            let names = aliases.iter().map(|(name, target)| (&**name, &**target));
+            self.user.load(&Layer::from_aliases(names).statements());
         }
         self
     }
@@ -391,6 +390,23 @@ mod tests {
         assert_eq!(ask(&n, "b"), random);
         assert_eq!(ask(&m, "a"), random);
         assert_eq!(ask(&registry, "a"), random);
+    }
+
+    #[test]
+    fn the_members_of_a_group_follow_the_users_mappings() {
+        let ask = |user: &str| {
+            let group = registry(user, Layer::default()).child("group", None);
+            let inside = group.with_aliases(&[("Scaled".into(), "OS::Heat::Value".into())]);
+            answer(inside.resolve("Scaled", Some("m"), &is_builtin))
+        };
+        assert_eq!(ask("{}"), "OS::Heat::Value");
+        assert_eq!(ask(r#"{"OS::Heat::Value": "t.yaml"}"#), "t.yaml by OS::Heat::Value");
+        assert_eq!(ask(r#"{"OS::Heat::*": "OS::Heat::None"}"#), "OS::Heat::None");
+        assert_eq!(ask(r#"{"Scaled": "t.yaml"}"#), "OS::Heat::Value");
+        let one = r#"{"resources": {"group": {"m": {"OS::Heat::Value": "t.yaml"}}}}"#;
+        assert_eq!(ask(one), "t.yaml by resources/m/OS::Heat::Value");
+        let other = r#"{"resources": {"group": {"n": {"OS::Heat::Value": "t.yaml"}}}}"#;
+        assert_eq!(ask(other), "OS::Heat::Value");
     }
 
     #[test]
