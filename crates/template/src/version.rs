@@ -88,11 +88,23 @@ pub static ALL: [VersionInfo; 13] = [
     hot(Version::Hot20210416, "2021-04-16", Some("wallaby")),
 ];
 
+/// Releases before `newton`, whose names Heat does not accept for their versions. Documents use them all the same, so Kiln
+/// does; they are not listed among the versions.
+static EARLY_RELEASES: [(&str, &str); 5] = [
+    ("icehouse", "2013-05-23"),
+    ("juno", "2014-10-16"),
+    ("kilo", "2015-04-30"),
+    ("liberty", "2015-10-15"),
+    ("mitaka", "2016-04-08"),
+];
+
 /// The keys that announce a version.
 pub static KEYS: [&str; 3] = [HOT, "HeatTemplateFormatVersion", "AWSTemplateFormatVersion"];
 
 /// The version that a key and a value name: a date, or a release name.
 pub fn find(key: &str, value: &str) -> Option<Version> {
+    let early = EARLY_RELEASES.iter().find(|(name, _)| key == HOT && *name == value);
+    let value = early.map_or(value, |(_, date)| *date);
     ALL.iter()
         .find(|row| row.key == key && (row.date == value || row.alias == Some(value)))
         .map(|row| row.version)
@@ -281,6 +293,9 @@ mod tests {
             assert_eq!(find(row.key, row.date), Some(row.version));
         }
         assert_eq!(find(HOT, "queens"), Some(Version::Hot20180302));
+        assert_eq!(find(HOT, "mitaka"), Some(Version::Hot20160408));
+        assert_eq!(find("HeatTemplateFormatVersion", "mitaka"), None);
+        assert!(!values(HOT).contains(&"mitaka"));
         assert_eq!(find(HOT, "2010-09-09"), None);
         assert_eq!(values("AWSTemplateFormatVersion"), ["2010-09-09"]);
     }
