@@ -11,7 +11,6 @@ use crate::long_poll::LongPolls;
 use crate::metrics::Metrics;
 use crate::policy::{Forbidden, SharedPolicy, Target};
 use crate::rate_limit::RateLimit;
-use crate::url_policy;
 use kiln_engine::{ErrorType, Service};
 use kiln_resources::op::Domain;
 use std::path::PathBuf;
@@ -62,10 +61,6 @@ pub struct Options {
     pub stream_send_timeout: Duration,
     /// The revision that `build_info` shows.
     pub revision: String,
-    /// How long fetching a template may take.
-    pub fetch_timeout: Duration,
-    /// The allowed prefixes of the URLs of templates. No other templates are fetched.
-    pub fetch_allowed: Vec<String>,
     /// The scheme under which clients reach the API.
     pub scheme: &'static str,
     /// Whether the headers of a proxy in front of the API are believed.
@@ -113,8 +108,6 @@ impl Default for Options {
             stream_keep_alive: Duration::from_secs(15),
             stream_send_timeout: Duration::from_secs(60),
             revision: "unknown".into(),
-            fetch_timeout: Duration::from_secs(60),
-            fetch_allowed: Vec::new(),
             scheme: "http",
             trusts_proxy: false,
             origins: Vec::new(),
@@ -160,46 +153,7 @@ impl App {
         if !["http", "https"].contains(&scheme) {
             return Err(format!("Invalid URL scheme {scheme}"));
         }
-        let failed = || format!("Failed to retrieve template from {url}");
-        // A service that fetches any URL can be made to send requests anywhere: the operator allows the prefixes.
-        let Some(address) = url_policy::allowed(&self.options.fetch_allowed, url) else {
-            tracing::info!(
-                url,
-                "a template is not fetched: its address is not among those allowed"
-            );
-            return Err(failed());
-        };
         let limit = self.service.rules().max_template_bytes;
-        let fetched = tokio::time::timeout(self.options.fetch_timeout, fetch(address, limit)).await;
-        match fetched {
-            Ok(Ok(Fetched::Text(text))) => Ok(text),
-            Ok(Ok(Fetched::TooLong)) => {
-                Err(format!("Template exceeds maximum allowed size ({limit} bytes)"))
-            }
-            Ok(Ok(Fetched::Elsewhere) | Err(_)) | Err(_) => Err(failed()),
-        }
+        self.service.config().template_fetcher.fetch(url, limit).await
     }
-}
-
-/// The result of fetching a URL.
-enum Fetched {
-    Text(Arc<str>),
-    TooLong,
-    /// It is not there. Redirects are not followed: they may lead anywhere.
-    Elsewhere,
-}
-
-async fn fetch(url: reqwest::Url, limit: usize) -> Result<Fetched, reqwest::Error> {
-    let mut response = url_policy::client()?.get(url).send().await?;
-    if !response.status().is_success() {
-        return Ok(Fetched::Elsewhere);
-    }
-    let mut bytes = Vec::new();
-    while let Some(chunk) = response.chunk().await? {
-        bytes.extend_from_slice(&chunk);
-        if bytes.len() > limit {
-            return Ok(Fetched::TooLong);
-        }
-    }
-    Ok(Fetched::Text(String::from_utf8_lossy(&bytes).into()))
 }

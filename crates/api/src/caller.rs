@@ -78,9 +78,10 @@ impl Caller {
         }
     }
 
-    /// Whether the catalogue has a service.
-    pub fn has_service(&self, kind: &str) -> bool {
-        let services = self.catalog.as_array();
-        services.is_some_and(|all| all.iter().any(|service| service["type"] == kind))
+    /// Whether the catalogue has a service. Without a catalogue, every service may be there.
+    pub fn has_service(&self, service: kiln_cloud::Service) -> bool {
+        let types = service.catalogue_types();
+        let is_one = |it: &Json| it["type"].as_str().is_some_and(|kind| types.contains(&kind));
+        self.catalog.as_array().is_none_or(|services| services.iter().any(is_one))
     }
 }

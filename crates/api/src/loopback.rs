@@ -29,6 +29,8 @@ impl Host for App {
             user_token,
             created_by: user.created_by.clone(),
             may_use: Arc::new(move |type_name| policy.allows_type(&caller, type_name)),
+            // A stack acts without a token, so there is no catalogue.
+            has_service: Arc::new(|_| true),
         }
     }
 

@@ -79,6 +79,7 @@ impl Request {
     /// The requester for the service.
     pub fn requester(&self) -> Requester {
         let (policy, caller) = (self.app.policy.get(), self.caller.clone());
+        let catalog = self.caller.clone();
         Requester {
             project: caller.project_id.as_str().into(),
             user_name: caller.user_name.as_str().into(),
@@ -95,6 +96,7 @@ impl Request {
                 is_admin_project: caller.is_admin_project,
             }),
             may_use: Arc::new(move |kind| policy.allows_type(&caller, kind)),
+            has_service: Arc::new(move |service| catalog.has_service(service)),
         }
     }
 

@@ -1,7 +1,11 @@
 //! The published vulnerabilities of Heat, tried here: one test for each (see docs/security.md).
 
 use crate::test_api::TestApi;
+use kiln_api::{Options, UrlFetcher};
+use kiln_engine::{Config, Rules};
 use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
 
 const CANARY: &str = "canary-7f03b2";
 
@@ -103,7 +107,11 @@ async fn cve_2015_5295_local_files_are_not_read() {
 /// OSSA-2016-013: the answer to a template URL told which hosts and ports of the service's network are open.
 #[tokio::test]
 async fn cve_2016_9185_addresses_cannot_be_probed() {
-    let api = TestApi::new();
+    let fetcher = UrlFetcher::new(Vec::new(), true, Duration::from_secs(60));
+    let api = TestApi::configured(Rules::default(), Options::default(), |config| Config {
+        template_fetcher: Arc::new(fetcher),
+        ..config
+    });
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let open = listener.local_addr().unwrap();
     let answer = async |address: String| {
@@ -112,9 +120,17 @@ async fn cve_2016_9185_addresses_cannot_be_probed() {
             let template = format!(
                 "heat_template_version: 2021-04-16\nresources: {{r: {{type: \"{url}\"}}}}\n"
             );
+            let nested = json!({
+                "HeatTemplateFormatVersion": "2012-12-12",
+                "Resources": {"r": {
+                    "Type": "AWS::CloudFormation::Stack",
+                    "Properties": {"TemplateURL": url},
+                }},
+            });
             for body in [
                 json!({"stack_name": "s", "template_url": url}),
                 json!({"stack_name": "s", "template": template}),
+                json!({"stack_name": "s", "template": nested}),
             ] {
                 let reply = api.send("demo", "POST", "/demo/stacks", Some(body)).await;
                 assert_eq!(reply.status, 400, "{url}: {reply:?}");

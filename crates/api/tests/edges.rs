@@ -4,9 +4,11 @@ use crate::test_api::TestApi;
 use axum::body::Body;
 use axum::http::Request as HttpRequest;
 use axum::response::Response as HttpResponse;
-use kiln_api::Options;
-use kiln_engine::Rules;
+use kiln_api::{Options, UrlFetcher};
+use kiln_engine::{Config, Rules};
 use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
 
 async fn request(api: &TestApi, headers: &[(&str, &str)], method: &str) -> HttpResponse {
     let mut request = HttpRequest::builder().method(method).uri("/").header("host", "inner:1");
@@ -80,22 +82,37 @@ async fn pages_of_allowed_origins_may_read_answers() {
 async fn templates_are_fetched_from_where_the_operator_allows() {
     let text = "heat_template_version: 2021-04-16\noutputs: {o: {value: fetched}}\n";
     let long = "x".repeat(600_000);
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a socket");
+    let port = listener.local_addr().expect("an address").port();
     let router = axum::Router::new()
         .route("/good.yaml", axum::routing::get(move || async move { text }))
         .route("/long.yaml", axum::routing::get(move || async move { long.clone() }))
         .route(
             "/away.yaml",
             axum::routing::get(|| async { axum::response::Redirect::temporary("/good.yaml") }),
+        )
+        .route(
+            "/out.yaml",
+            axum::routing::get(move || async move {
+                axum::response::Redirect::temporary(&format!("http://localhost:{port}/good.yaml"))
+            }),
+        )
+        .route(
+            "/round.yaml",
+            axum::routing::get(|| async { axum::response::Redirect::temporary("/round.yaml") }),
         );
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a socket");
-    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let url = format!("http://127.0.0.1:{port}");
     tokio::spawn(async move { axum::serve(listener, router).await });
 
-    let allowed = TestApi::made(
-        Rules::default(),
-        Options { fetch_allowed: vec![format!("{url}/")], ..Options::default() },
-    );
-    let refused = TestApi::new();
+    let fetching = |prefixes: Vec<String>| {
+        TestApi::configured(Rules::default(), Options::default(), |config| Config {
+            template_fetcher: Arc::new(UrlFetcher::new(prefixes, true, Duration::from_secs(60))),
+            ..config
+        })
+    };
+    let allowed = fetching(vec![format!("{url}/")]);
+    let refused = fetching(Vec::new());
+    let open = fetching(vec!["*".into()]);
     let create = async |api: &TestApi, url: &str| {
         let body = json!({"stack_name": "s", "template_url": url});
         let reply = api.send("demo", "POST", "/demo/stacks", Some(body)).await;
@@ -104,11 +121,17 @@ async fn templates_are_fetched_from_where_the_operator_allows() {
     };
     let good = format!("{url}/good.yaml");
     let failed = |url: &str| {
-        (400, format!("Could not retrieve template: Failed to retrieve template from {url}"))
+        let rule = "(allowed are public addresses, and the prefixes in [kiln] fetch_allowed)";
+        let failed = format!("Failed to retrieve template from {url} {rule}");
+        (400, format!("Could not retrieve template: {failed}"))
     };
     assert_eq!(create(&refused, &good).await, failed(&good));
     assert_eq!(create(&allowed, &good).await.0, 201);
-    for missing in [format!("{url}/none.yaml"), format!("{url}/away.yaml")] {
+    assert_eq!(create(&open, &format!("{url}/out.yaml")).await.0, 201);
+    let allowed = fetching(vec![format!("{url}/")]);
+    assert_eq!(create(&allowed, &format!("{url}/away.yaml")).await.0, 201);
+    let allowed = fetching(vec![format!("{url}/")]);
+    for missing in ["none.yaml", "out.yaml", "round.yaml"].map(|it| format!("{url}/{it}")) {
         assert_eq!(create(&allowed, &missing).await, failed(&missing));
     }
     let expected =

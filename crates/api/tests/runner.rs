@@ -17,6 +17,7 @@ mod observability;
 mod policy;
 mod printed;
 mod remote;
+mod request_checks;
 mod rights;
 mod sizes;
 mod software;

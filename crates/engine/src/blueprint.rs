@@ -21,8 +21,8 @@ use kiln_template::schema::TypeSchema;
 use kiln_template::translation::{self, PropertyLocation};
 use kiln_template::{
     Definition, Diagnostic, FileId, Files, Limits, Members, Path, ResolveError, ResolvedDefinition,
-    Resource, Scope, Sources, Span, Template, UnknownResolver, UnsetParameters, Value, lower,
-    members_byte_size, nested, read,
+    Resource, Scope, Sources, Span, Template, UnknownResolver, UnsetParameters, Value, generated,
+    lower, members_byte_size, nested, read,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -239,90 +239,6 @@ fn made_template(value: &Value) -> Result<Template, String> {
     }
 }
 
-/// A template that was made up, with hidden parameters in place of the hidden values in it, and what
-/// those parameters are given: a template is text, and text hides nothing.
-fn without_secrets(template: &Value) -> (Value, Members) {
-    let mut hidden = Members::new();
-    if !template.has_secret() {
-        return (template.clone(), hidden);
-    }
-    let Some(members) = template.as_map() else { return (template.clone(), hidden) };
-    let is_hot = members.contains_key("heat_template_version");
-    let words = if is_hot { HOT_WORDS } else { CFN_WORDS };
-    let Value::Map(mut open) = covered(template, &words, &mut hidden) else {
-        return (template.clone(), hidden);
-    };
-    let declared = hidden.iter().map(|(name, value)| {
-        let resource_type = match value.exposed() {
-            Value::Bool(_) => words.boolean,
-            Value::Int(_) | Value::Float(_) => words.number,
-            Value::List(_) | Value::Map(_) => words.json,
-            _ => words.string,
-        };
-        (
-            name.clone(),
-            Value::map([(words.kind, resource_type.into()), (words.hidden, true.into())]),
-        )
-    });
-    let parameters = members.get(words.parameters).and_then(Value::as_map).into_iter().flatten();
-    let parameters = parameters.map(|(name, value)| (name.clone(), value.clone()));
-    let parameters = Value::map(parameters.chain(declared));
-    Arc::make_mut(&mut open).insert(words.parameters.into(), parameters);
-    (Value::Map(open), hidden)
-}
-
-/// How a language declares and uses a hidden parameter.
-struct Words {
-    parameters: &'static str,
-    use_of: &'static str,
-    kind: &'static str,
-    hidden: &'static str,
-    string: &'static str,
-    number: &'static str,
-    boolean: &'static str,
-    json: &'static str,
-}
-
-const HOT_WORDS: Words = Words {
-    parameters: "parameters",
-    use_of: "get_param",
-    kind: "type",
-    hidden: "hidden",
-    string: "string",
-    number: "number",
-    boolean: "boolean",
-    json: "json",
-};
-
-const CFN_WORDS: Words = Words {
-    parameters: "Parameters",
-    use_of: "Ref",
-    kind: "Type",
-    hidden: "NoEcho",
-    string: "String",
-    number: "Number",
-    boolean: "Boolean",
-    json: "Json",
-};
-
-fn covered(value: &Value, words: &Words, hidden: &mut Members) -> Value {
-    match value {
-        Value::Secret(_) => {
-            let name: Arc<str> = format!("hidden_{}", hidden.len()).into();
-            hidden.insert(name.clone(), value.clone());
-            Value::map([(words.use_of, Value::Text(name))])
-        }
-        Value::List(items) => {
-            Value::list(items.iter().map(|it| covered(it, words, hidden)).collect::<Vec<_>>())
-        }
-        Value::Map(members) => {
-            let inside = members.iter().map(|(k, it)| (k.clone(), covered(it, words, hidden)));
-            Value::map(inside.collect::<Vec<_>>())
-        }
-        plain => plain.clone(),
-    }
-}
-
 fn first_error(problems: Vec<Diagnostic>) -> String {
     let first = problems.into_iter().find(Diagnostic::is_error);
     first.map_or_else(|| "the template cannot be read".into(), |found| found.text())
@@ -405,7 +321,8 @@ impl Blueprint {
             Source::File(url, text) => templates.read(&config.template_cache, url, text)?,
             Source::Text(text) => sent_template(config, text)?,
             Source::Made(value) => {
-                let (open, hidden) = without_secrets(value);
+                let is_secret = |value: &Value| matches!(value, Value::Secret(_));
+                let (open, hidden) = generated::with_parameters(value, is_secret);
                 Arc::make_mut(&mut properties).extend(hidden);
                 Arc::new(made_template(&open)?)
             }

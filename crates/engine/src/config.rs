@@ -4,6 +4,7 @@ use crate::alarms::{NoWebhooks, WebhookClient};
 use crate::metrics::Metrics;
 use crate::notification::NotificationListener;
 use crate::template_cache::TemplateCache;
+use crate::template_fetcher::{NoFetcher, TemplateFetcher};
 use kiln_resources::op::GuestAccess;
 use kiln_resources::registry::Registry;
 use kiln_template::environment::Layer;
@@ -79,6 +80,8 @@ pub struct Config {
     pub max_changes_per_step: usize,
     /// Sends the webhooks of alarms.
     pub webhook_client: Arc<dyn WebhookClient>,
+    /// Fetches templates that requests name by URL.
+    pub template_fetcher: Arc<dyn TemplateFetcher>,
     /// Takes notifications about stacks, once they are durable; without a listener none are made.
     pub listener: Option<Arc<dyn NotificationListener>>,
     /// Texts that were read lately: clones of a configuration share them.
@@ -109,6 +112,7 @@ impl Default for Config {
             alarm_history_retention: Duration::from_secs(30 * 86_400),
             max_changes_per_step: 10_000,
             webhook_client: Arc::new(NoWebhooks),
+            template_fetcher: Arc::new(NoFetcher),
             listener: None,
             template_cache: Arc::default(),
             metrics: Arc::default(),

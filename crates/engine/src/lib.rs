@@ -40,6 +40,7 @@ mod snapshot;
 mod state;
 pub mod store;
 mod template_cache;
+mod template_fetcher;
 mod time;
 mod tree;
 mod view;
@@ -61,9 +62,9 @@ pub use error_type::{AwsCode, ErrorType};
 pub use partial_tree::TreePart;
 pub use request_id::RequestId;
 pub use service::{
-    ChangeSubscription, ChangeTopic, EngineView, MetricDatum, MetricQuery, MetricSample, Page,
-    Patch, PostFilter, REPORT_INTERVAL, RequestError, Requester, Rules, Service, SoftwareObject,
-    StackAlarm, StackPreview, StackRequest, TemplateSource,
+    Availability, ChangeSubscription, ChangeTopic, EngineView, MetricDatum, MetricQuery,
+    MetricSample, Page, Patch, PostFilter, REPORT_INTERVAL, RequestError, Requester, Rules,
+    Service, SoftwareObject, StackAlarm, StackPreview, StackRequest, TemplateSource,
 };
 pub use snapshot::read_snapshot;
 pub use view::{OutputView, ResourceView, StackView, TreeReader, View};
@@ -75,6 +76,7 @@ pub use metrics::{Counters, Label, Metrics};
 pub use notification::{Notification, NotificationListener, Scaling};
 pub use runtime::{Engine, EngineSettings, SystemIds, TreeStatus, now};
 pub use template_cache::TemplateCache;
+pub use template_fetcher::TemplateFetcher;
 
 // What a stack is created of, and the commands to it, for programs that call the engine without the service.
 pub use blueprint::{Recipe, Source};

@@ -201,6 +201,7 @@ fn asker(guest_in: Option<&str>) -> Requester {
         user_token: UserToken::default(),
         created_by: Arc::new(CreatedBy::default()),
         may_use: Arc::new(|_| true),
+        has_service: Arc::new(|_| true),
     }
 }
 

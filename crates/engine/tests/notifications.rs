@@ -166,6 +166,7 @@ fn asker() -> Requester {
             ..CreatedBy::default()
         }),
         may_use: Arc::new(|_| true),
+        has_service: Arc::new(|_| true),
     }
 }
 

@@ -16,7 +16,7 @@ pub use crate::constraints::{
 pub use crate::lookup::kinds::*;
 pub use kiln_cloud::Service;
 pub use kiln_template::schema::Name;
-pub use kiln_template::validate::PropertyError;
+pub use kiln_template::validate::{Expansion, PropertyError, SiblingDefinitions};
 pub use kiln_template::{Members, Value};
 pub use property::{Attr, Prop, attr, item, list, map, prop, record};
 pub use support::SupportStatus;
@@ -86,8 +86,10 @@ pub struct ResourceType {
     pub implicit_dependencies: Vec<ImplicitDependency>,
     /// A check of the properties beyond their schemas.
     pub check: Option<Check>,
-    /// The template of the nested stack that a resource creates.
-    pub expansion: Option<Expansion>,
+    /// A check of the properties together with the other resources of the stack.
+    pub sibling_check: Option<SiblingCheck>,
+    /// The nested stack that a resource creates, for validation.
+    pub expand: Option<Expand>,
     /// Its handlers.
     pub behaviour: Behaviour,
 }
@@ -106,8 +108,12 @@ pub struct ImplicitDependency {
 /// Checks converted properties, some of which may be unknown.
 pub type Check = fn(&Members) -> Result<(), PropertyError>;
 
-/// Generates a template from converted properties; `None` if too many of them are unknown.
-pub type Expansion = fn(&Members) -> Option<Value>;
+/// Checks converted properties, some of which may be unknown, together with the other resources of the stack.
+pub type SiblingCheck = fn(&Members, &dyn SiblingDefinitions) -> Result<(), PropertyError>;
+
+/// Generates a nested stack from converted properties and the other resources of the stack; `None` if too many values are
+/// unknown.
+pub type Expand = fn(&Members, &dyn SiblingDefinitions) -> Option<Expansion>;
 
 /// The actions that a resource supports beyond create, update and delete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -149,7 +155,8 @@ impl ResourceType {
             signal_refreshes_metadata: true,
             implicit_dependencies: Vec::new(),
             check: None,
-            expansion: None,
+            sibling_check: None,
+            expand: None,
             behaviour: Behaviour::default(),
         }
     }
@@ -355,9 +362,15 @@ impl ResourceType {
         self
     }
 
-    /// Sets the function that generates the template of the nested stack.
-    pub fn expands_to(mut self, expansion: Expansion) -> ResourceType {
-        self.expansion = Some(expansion);
+    /// Adds a check of the properties together with the other resources of the stack.
+    pub fn check_with_siblings(mut self, check: SiblingCheck) -> ResourceType {
+        self.sibling_check = Some(check);
+        self
+    }
+
+    /// Sets the function that generates the nested stack for validation.
+    pub fn expands_to(mut self, expand: Expand) -> ResourceType {
+        self.expand = Some(expand);
         self
     }
 }

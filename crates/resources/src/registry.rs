@@ -2,7 +2,7 @@
 //!
 //! A registry is built once and never changes; its types are in order of name, each name once.
 
-use crate::declare::{Members, Name, PropertyError, ResourceType, Value};
+use crate::declare::{Expansion, Members, Name, PropertyError, ResourceType, SiblingDefinitions};
 use crate::types;
 use kiln_template::schema::TypeSchema;
 use kiln_template::validate::Types;
@@ -103,18 +103,34 @@ impl Types for Registry {
     }
 
     fn checks_properties(&self, name: &str) -> bool {
-        self.get(name).is_some_and(|kind| kind.check.is_some() || kind.expansion.is_some())
+        self.get(name).is_some_and(|kind| {
+            kind.check.is_some() || kind.sibling_check.is_some() || kind.expand.is_some()
+        })
     }
 
-    fn check(&self, name: &str, properties: &Members) -> Result<(), PropertyError> {
-        match self.get(name).and_then(|kind| kind.check) {
-            Some(check) => check(properties),
+    fn check(
+        &self,
+        name: &str,
+        properties: &Members,
+        siblings: &dyn SiblingDefinitions,
+    ) -> Result<(), PropertyError> {
+        let Some(kind) = self.get(name) else { return Ok(()) };
+        if let Some(check) = kind.check {
+            check(properties)?;
+        }
+        match kind.sibling_check {
+            Some(check) => check(properties, siblings),
             None => Ok(()),
         }
     }
 
-    fn expansion(&self, name: &str, properties: &Members) -> Option<Value> {
-        self.get(name)?.expansion?(properties)
+    fn expansion(
+        &self,
+        name: &str,
+        properties: &Members,
+        siblings: &dyn SiblingDefinitions,
+    ) -> Option<Expansion> {
+        self.get(name)?.expand?(properties, siblings)
     }
 }
 

@@ -4,7 +4,7 @@
 //! `scaling_in_progress`. Every resize respects both.
 
 use crate::behaviour::{Resize, Signal, SignalOutcome, View};
-use crate::declare::{Members, Value};
+use crate::declare::{Members, PropertyError, Value};
 use crate::property_access::{count, given, number, seconds, text};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -185,6 +185,24 @@ pub(crate) fn bounds(group: &Members) -> (usize, usize) {
         either("min_size", "MinSize").unwrap_or(0),
         either("max_size", "MaxSize").unwrap_or(usize::MAX),
     )
+}
+
+/// Refuses bounds that contradict each other, and a size outside of them.
+pub(crate) fn check_bounds(group: &Members) -> Result<(), PropertyError> {
+    let either = |a, b| given(group, a).or_else(|| given(group, b)).and_then(number);
+    let (min, max) = (either("min_size", "MinSize"), either("max_size", "MaxSize"));
+    let is_above = |a: Option<f64>, b: Option<f64>| matches!((a, b), (Some(a), Some(b)) if a > b);
+    let desired = either("desired_capacity", "DesiredCapacity");
+    let message = if is_above(min, max) {
+        "MinSize can not be greater than MaxSize"
+    } else if is_above(Some(0.0), min) {
+        "The size of AutoScalingGroup can not be less than zero"
+    } else if is_above(min, desired) || is_above(desired, max) {
+        "DesiredCapacity must be between MinSize and MaxSize"
+    } else {
+        return Ok(());
+    };
+    Err(PropertyError::new(message))
 }
 
 fn group_cooldown(group: &Members) -> Duration {

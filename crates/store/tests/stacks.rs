@@ -43,6 +43,7 @@ impl Site {
             user_token: UserToken::default(),
             created_by: Arc::new(CreatedBy::default()),
             may_use: Arc::new(|_| true),
+            has_service: Arc::new(|_| true),
         };
         let mut request = StackRequest {
             template: TemplateSource::Text(template.into()),

@@ -58,6 +58,8 @@ codes! {
     PROPERTY_CONFLICT = "K0410" "ResourcePropertyConflict" "properties that exclude each other";
     PROPERTY_DEPENDENCY = "K0411" "ResourcePropertyDependency" "a property that requires another";
     PROPERTY_UNSPECIFIED = "K0412" "PropertyUnspecifiedError" "none of several properties, one of which is required";
+    TYPE_UNAVAILABLE = "K0413" "ResourceTypeUnavailable" "a resource type whose service is missing";
+    NOT_SUPPORTED = "K0414" "NotSupported" "a property value that is not supported";
     // 05: references and dependencies
     BAD_REFERENCE = "K0501" "InvalidTemplateReference" "a reference to a resource that does not exist";
     BAD_REFERENCE_IN_FUNCTION = "K0502" "StackValidationFailed" "a function that names a resource that does not exist";

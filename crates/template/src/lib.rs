@@ -33,6 +33,7 @@ mod expr;
 pub mod files;
 mod findings;
 pub mod functions;
+pub mod generated;
 mod graph;
 mod hidden;
 pub mod json;

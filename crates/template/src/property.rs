@@ -39,6 +39,9 @@ pub struct Checker<'a> {
     pub dropped: &'a [Arc<str>],
     /// Whether to return the converted properties, with defaults for those that are absent.
     pub convert: bool,
+    /// The path of the resource, if it is in a nested stack: a value of the wrong type is then
+    /// reported as Heat does there, for the resource.
+    pub nested_resource: Option<&'a Path<'a>>,
     /// Whether the schema was made from a nested template's parameters (`from_parameter`): its
     /// lists then take text, and its maps text and lists.
     pub facade: bool,
@@ -68,6 +71,7 @@ pub fn type_error(kind: PropertyType, value: &Value) -> Option<String> {
         custom: &NoConstraints,
         spans: &|_, _| Span::start_of(FileId::default()),
         dropped: &[],
+        nested_resource: None,
         facade: false,
         convert: true,
     };
@@ -209,7 +213,7 @@ impl Checker<'_> {
         let converted = match self.convert(property, &filled, path, hidden, out) {
             Ok(converted) => converted,
             Err(text) => {
-                out.push(self.fault(&codes::PROPERTY_VALUE, text, path, path));
+                out.push(self.type_fault(text, path));
                 return None;
             }
         };
@@ -339,6 +343,15 @@ impl Checker<'_> {
     fn not_implemented(&self, name: &str, path: &Path<'_>) -> Diagnostic {
         let text = format!("Property {name} not implemented yet");
         self.fault(&codes::PROPERTY_VALUE, text, path, &path.key(name))
+    }
+
+    /// The error of a value of the wrong type.
+    fn type_fault(&self, text: String, path: &Path<'_>) -> Diagnostic {
+        let fault = self.fault(&codes::PROPERTY_VALUE, text, path, path);
+        match self.nested_resource {
+            Some(resource) => fault.class("ValueError").path(resource),
+            None => fault,
+        }
     }
 
     /// An error with a path, for the member at another path.

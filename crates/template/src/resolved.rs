@@ -172,6 +172,7 @@ fn convert_by(
     problems: &mut Vec<Diagnostic>,
 ) -> Members {
     let checker = Checker {
+        nested_resource: None,
         custom,
         spans: &|_, _| Span::start_of(FileId::default()),
         dropped: &[],

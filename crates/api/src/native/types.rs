@@ -4,7 +4,7 @@ use super::show::{members, wrapped};
 use crate::fault::Fault;
 use crate::request::Request;
 use crate::response::Response;
-use kiln_engine::{ErrorType, RequestError};
+use kiln_engine::{Availability, ErrorType, RequestError};
 use kiln_resources::declare::ResourceType;
 use kiln_template::environment::{Implementation, Layer, Registry};
 use kiln_template::schema::{
@@ -42,6 +42,7 @@ pub(crate) async fn index(request: Request) -> Result<Response, Fault> {
     };
     let version = query.get("version");
     let policy = request.app.policy.get();
+    let available = request.service().availability(&request.requester()).await;
     let is_listed = |kind: &&ResourceType| {
         let support = &kind.schema.support;
         support.status != Status::Hidden
@@ -49,7 +50,7 @@ pub(crate) async fn index(request: Request) -> Result<Response, Fault> {
             && version.is_none_or(|version| support.version.as_deref() == Some(version))
             && is_named(kind)
             && policy.allows_type(&request.caller, kind.name())
-            && is_served(&request, kind)
+            && available.reason(kind).is_none()
     };
     let types = request.service().config().types.iter().filter(is_listed);
     let shown = types.map(|kind| {
@@ -65,11 +66,6 @@ pub(crate) async fn index(request: Request) -> Result<Response, Fault> {
     Ok(Response::ok(&wrapped("resource_types", Value::list(shown))))
 }
 
-/// Whether the caller's cloud has the service that a type needs.
-fn is_served(request: &Request, kind: &ResourceType) -> bool {
-    kind.service.is_none_or(|service| request.caller.has_service(service.catalogue_type()))
-}
-
 /// The built-in type that a name stands for: its own, or another name in the operator's environment.
 fn builtin(request: &Request, name: &str) -> Option<&'static ResourceType> {
     let config = request.service().config();
@@ -81,7 +77,7 @@ fn builtin(request: &Request, name: &str) -> Option<&'static ResourceType> {
 }
 
 /// The type that the path names.
-fn named(request: &Request) -> Result<&'static ResourceType, Fault> {
+async fn named(request: &Request) -> Result<&'static ResourceType, Fault> {
     let name = request.part("type_name");
     let kind = builtin(request, name);
     let kind = kind.ok_or_else(|| Fault::from(RequestError::not_found("Resource Type", name)))?;
@@ -92,21 +88,17 @@ fn named(request: &Request) -> Result<&'static ResourceType, Fault> {
     if kind.schema.support.status == Status::Hidden {
         return Err(RequestError::unsupported(format_args!("Hidden resource type {name}")).into());
     }
-    if let Some(service) = kind.service.filter(|_| !is_served(request, kind)) {
-        let service = service.catalogue_type();
-        return Err(Fault::new(
-            ErrorType::ResourceTypeUnavailable,
-            format!(
-                "HEAT-E99001 Service {service} is not available for resource type {name}, reason: \
-                 {service} {name} endpoint is not in service catalog."
-            ),
-        ));
+    let available = request.service().availability(&request.requester()).await;
+    if available.reason(kind).is_some() {
+        // Heat tells no other reason here.
+        let message = Availability::message(kind, "Service endpoint not in service catalog.");
+        return Err(Fault::new(ErrorType::ResourceTypeUnavailable, message));
     }
     Ok(kind)
 }
 
 pub(crate) async fn schema(request: Request) -> Result<Response, Fault> {
-    let kind = named(&request)?;
+    let kind = named(&request).await?;
     let schema = &kind.schema;
     let properties = schema.properties.iter().filter(|it| it.implemented).filter(is_shown);
     let mut attributes: Vec<(String, Value)> =
@@ -217,7 +209,7 @@ fn support(support: &Support) -> Value {
 // --- a template to begin with ---
 
 pub(crate) async fn template(request: Request) -> Result<Response, Fault> {
-    let kind = named(&request)?;
+    let kind = named(&request).await?;
     let wanted = request.query.get("template_type").unwrap_or("cfn");
     let dialect = match wanted.to_ascii_lowercase().as_str() {
         "cfn" => Dialect::Cfn,

@@ -196,6 +196,7 @@ impl<'a> Local<'a> {
             user_token: UserToken::default(),
             created_by: self.user.created_by.clone(),
             may_use: Arc::new(|_| true),
+            has_service: Arc::new(|_| true),
         }
     }
 }

@@ -58,6 +58,10 @@ impl CustomConstraints for CloudConstraints<'_> {
             (verdict, _) => verdict,
         }
     }
+
+    fn check_nested(&self, name: &str, value: &Value) -> Verdict {
+        self.offline.check(name, value)
+    }
 }
 
 /// Asks the cloud all open questions at the same time.

@@ -1,15 +1,21 @@
-//! Files that a request names instead of containing them: those in a container of the object store.
+//! Files that a request names instead of containing them: those in a container of the object store, and nested templates at
+//! URLs.
 
+use super::request::Answers;
 use super::{RequestError, Requester, Service};
 use crate::error_type::ErrorType;
 use kiln_cloud::{CallError, CallPath, Reply, Service as Cloud, get, in_current_request};
 use kiln_template::Files;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
 /// How many files are fetched at once.
 const MAX_CONCURRENT: usize = 8;
+
+/// How many nested templates are fetched for one request.
+const MAX_TEMPLATES: usize = 32;
 
 impl Service {
     /// Adds the files of a container to the files of the request, which take precedence. The container is read with the
@@ -46,6 +52,42 @@ impl Service {
                 .checked_sub(text.len())
                 .ok_or_else(|| size_limit_exceeded(limit + 1, limit))?;
             files.insert(name, text.into());
+        }
+    }
+
+    /// Fetches nested templates, each once; returns whether there were any to fetch.
+    pub(super) async fn fetch_templates(
+        &self,
+        urls: BTreeSet<Arc<str>>,
+        answers: &mut Answers,
+    ) -> bool {
+        let is_new = !urls.is_empty();
+        let mut waiting = urls.into_iter();
+        let mut fetching = JoinSet::new();
+        loop {
+            while fetching.len() < MAX_CONCURRENT
+                && let Some(url) = waiting.next()
+            {
+                if answers.fetched.len() + answers.unfetched.len() + fetching.len() >= MAX_TEMPLATES
+                {
+                    let reason = format!("More than {MAX_TEMPLATES} templates would be fetched");
+                    answers.unfetched.insert(url, reason.into());
+                    continue;
+                }
+                let fetcher = self.config.template_fetcher.clone();
+                let limit = self.rules.max_template_bytes;
+                fetching.spawn(async move {
+                    let fetched = fetcher.fetch(&url, limit).await;
+                    (url, fetched)
+                });
+            }
+            let Some(fetched) = fetching.join_next().await else { return is_new };
+            // These tasks do not panic and are not cancelled.
+            let Ok((url, fetched)) = fetched else { continue };
+            match fetched {
+                Ok(text) => _ = answers.fetched.insert(url, text),
+                Err(reason) => _ = answers.unfetched.insert(url, reason.into()),
+            }
         }
     }
 

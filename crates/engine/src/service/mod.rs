@@ -5,6 +5,7 @@
 
 mod actions;
 mod alarms;
+mod availability;
 mod changes;
 mod cloud_constraints;
 mod collect;
@@ -27,6 +28,7 @@ mod software;
 mod update;
 
 pub use alarms::StackAlarm;
+pub use availability::Availability;
 pub use changes::{ChangeSubscription, ChangeTopic};
 pub use create::StackPreview;
 pub(crate) use delegation::pending_delegation;
@@ -66,6 +68,8 @@ pub struct Requester {
     pub created_by: Arc<CreatedBy>,
     /// Whether the user may use a resource type.
     pub may_use: Arc<dyn Fn(&str) -> bool + Send + Sync>,
+    /// Whether the cloud has a service, as far as the user's token tells.
+    pub has_service: Arc<dyn Fn(kiln_cloud::Service) -> bool + Send + Sync>,
 }
 
 /// The operator's limits for requests.
@@ -124,6 +128,7 @@ pub struct Service {
     changes: changes::Changes,
     collector: Arc<collect::Collector>,
     workers: Arc<Workers>,
+    extensions: Arc<availability::ExtensionCache>,
 }
 
 impl Service {
@@ -144,6 +149,7 @@ impl Service {
             engine,
             changes: Default::default(),
             collector: Arc::default(),
+            extensions: Arc::default(),
         }
     }
 

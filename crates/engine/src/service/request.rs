@@ -1,5 +1,6 @@
 //! Requests to create or update a stack, and their validation.
 
+use super::availability::{AvailableTypes, Extensions};
 use super::cloud_constraints::{self, CloudAnswers, CloudConstraints};
 use super::hidden_parameters;
 use super::{RequestError, Requester, Service};
@@ -17,7 +18,7 @@ use kiln_template::parameters::SuppliedValues;
 use kiln_template::print::{self, Keys};
 use kiln_template::validate::{Checks, Context, Input, Report, Root, validate};
 use kiln_template::{Files, Limits, Resource, Sources, Span, Value};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A request to create or update a stack.
@@ -68,6 +69,29 @@ pub(super) struct ValidatedRequest {
     pub(super) sources: Sources,
 }
 
+/// What is known beside the request itself.
+#[derive(Default)]
+pub(super) struct Answers {
+    /// The cloud's answers to constraints.
+    verdicts: CloudAnswers,
+    /// The extensions of the network service.
+    extensions: Option<Extensions>,
+    /// The templates that were fetched, by URL.
+    pub(super) fetched: Files,
+    /// Why other templates were not fetched, by URL.
+    pub(super) unfetched: BTreeMap<Arc<str>, Arc<str>>,
+}
+
+/// What a validation has to know beside the request.
+pub(super) struct OpenQuestions {
+    /// Constraints that the cloud has to check.
+    constraints: BTreeSet<(String, Arc<str>)>,
+    /// Whether the extensions of the network service are needed.
+    extensions: bool,
+    /// URLs of templates.
+    templates: BTreeSet<Arc<str>>,
+}
+
 /// The stack that a request is for.
 pub(super) struct Subject<'a> {
     pub(super) name: &'a str,
@@ -84,20 +108,39 @@ impl Service {
         request: &StackRequest,
         checks: Checks,
     ) -> Result<ValidatedRequest, RequestError> {
-        // The answers may lead to further questions.
-        const ROUNDS: usize = 3;
-        let by = requester.user_token.credential();
-        let mut answers = CloudAnswers::new();
+        // The answers may lead to further questions, and a template that was fetched to further templates.
+        const ROUNDS: usize = 8;
+        let mut answers = Answers::default();
         for _ in 0..ROUNDS {
-            let validate = || self.validate_once(subject, request, checks, &answers);
+            let validate = || self.validate_once(requester, subject, request, checks, &answers);
             let (validated, open) = self.work(&requester.project, validate).await?;
-            if open.is_empty() || !self.transport.has_cloud() {
+            if !self.answer(requester, open, &mut answers).await {
                 return Ok(validated);
             }
-            answers.extend(cloud_constraints::ask(&self.transport, &by, open).await);
         }
-        let validate = || self.validate_once(subject, request, checks, &answers).0;
+        let validate = || self.validate_once(requester, subject, request, checks, &answers).0;
         self.work(&requester.project, validate).await
+    }
+
+    /// Answers the open questions of a validation; returns whether there are new answers.
+    async fn answer(
+        &self,
+        requester: &Requester,
+        open: OpenQuestions,
+        answers: &mut Answers,
+    ) -> bool {
+        let mut is_new = self.fetch_templates(open.templates, answers).await;
+        if open.extensions && answers.extensions.is_none() {
+            answers.extensions = self.network_extensions(requester).await;
+            is_new |= answers.extensions.is_some();
+        }
+        if !open.constraints.is_empty() && self.transport.has_cloud() {
+            let by = requester.user_token.credential();
+            let verdicts = cloud_constraints::ask(&self.transport, &by, open.constraints).await;
+            is_new |= !verdicts.is_empty();
+            answers.verdicts.extend(verdicts);
+        }
+        is_new
     }
 
     /// Whether a template has no resources that are nested stacks.
@@ -131,11 +174,12 @@ impl Service {
     /// Validates a request; returns the questions for the cloud that are open.
     pub(super) fn validate_once(
         &self,
+        requester: &Requester,
         subject: &Subject<'_>,
         request: &StackRequest,
         checks: Checks,
-        answers: &CloudAnswers,
-    ) -> (ValidatedRequest, BTreeSet<(String, Arc<str>)>) {
+        answers: &Answers,
+    ) -> (ValidatedRequest, OpenQuestions) {
         let mut sources = Sources::new();
         let text = request.template.text();
         let file = sources.add("template", text.clone());
@@ -148,20 +192,29 @@ impl Service {
         input.environment = request.environment.clone();
         input.environment_files = request.environment_files.clone();
         input.global = self.config.global.clone();
-        input.files = Arc::new(request.files.clone());
+        let mut files = request.files.clone();
+        files.extend(answers.fetched.iter().map(|(url, text)| (url.clone(), text.clone())));
+        input.files = Arc::new(files);
+        input.unfetched = answers.unfetched.clone();
         input.stack_name = subject.name.into();
         input.stack_id = subject.id.map(|id| id.to_string().into());
         input.project_id = subject.project.clone();
-        let custom = CloudConstraints::new(answers);
+        let custom = CloudConstraints::new(&answers.verdicts);
+        let types = AvailableTypes::new(self.config.types, requester, answers.extensions.clone());
         let limits = Limits { max_bytes: self.rules.max_template_bytes, ..Limits::default() };
         let context = Context {
             limits,
             max_depth: self.config.max_depth,
             max_resources: self.config.max_resources,
-            ..Context::new(self.config.types, &custom, checks)
+            ..Context::new(&types, &custom, checks)
         };
         let report = validate(&context, &mut sources, input);
-        (ValidatedRequest { report, sources }, custom.into_open())
+        let open = OpenQuestions {
+            templates: report.missing_templates.clone(),
+            extensions: types.needs_extensions(),
+            constraints: custom.into_open(),
+        };
+        (ValidatedRequest { report, sources }, open)
     }
 }
 
@@ -213,7 +266,11 @@ pub(super) fn recipe(
     Recipe {
         id: RecipeId(SystemIds::default().next()),
         template: Source::Text(request.template.text()),
-        files: Arc::new(request.files.clone()),
+        // With the templates that were fetched: later operations on the stack use the same texts.
+        files: match &report.definition {
+            Some(definition) => definition.files.clone(),
+            None => Arc::new(request.files.clone()),
+        },
         environment: Arc::new(std::mem::take(&mut report.environment)),
         parameters: Arc::default(),
         aliases: Vec::new(),

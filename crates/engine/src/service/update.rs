@@ -1,8 +1,7 @@
 //! Updating stacks, and previews of that.
 
-use super::cloud_constraints::CloudAnswers;
 use super::observe;
-use super::request::{Subject, recipe};
+use super::request::{Answers, Subject, recipe};
 use super::{RequestError, Requester, Service, StackRequest, TemplateSource};
 use crate::blueprint::Recipe;
 use crate::error_type::ErrorType;
@@ -107,7 +106,7 @@ impl Service {
         let subject = Subject { name: &stack.name, id: Some(stack.id), project: &stack.project };
         let request = match patch.is_partial {
             true => {
-                let patch = || self.patched(&subject, &view, request, &patch.cleared);
+                let patch = || self.patched(requester, &subject, &view, request, &patch.cleared);
                 self.work(&requester.project, patch).await?
             }
             false => request,
@@ -135,6 +134,7 @@ impl Service {
     /// The request, completed by the current template, environment and files of the stack.
     fn patched(
         &self,
+        requester: &Requester,
         subject: &Subject<'_>,
         view: &View,
         mut request: StackRequest,
@@ -149,8 +149,10 @@ impl Service {
         files.extend(std::mem::take(&mut request.files));
         request.files = files;
         // The environment of the request, in files or not, overrides the current one.
-        let Report { template, environment, .. } =
-            self.validate_once(subject, &request, Checks::TEMPLATE, &CloudAnswers::new()).0.report;
+        let Report { template, environment, .. } = self
+            .validate_once(requester, subject, &request, Checks::TEMPLATE, &Answers::default())
+            .0
+            .report;
         let is_declared =
             |name: &str| template.as_ref().is_none_or(|it| it.parameters.contains_key(name));
         request.environment = former.environment.patch(cleared, &environment, &is_declared);

@@ -103,6 +103,8 @@ static PAGES: &[Page] = &[
     page!("K0410"),
     page!("K0411"),
     page!("K0412"),
+    page!("K0413"),
+    page!("K0414"),
     page!("K0501"),
     page!("K0502"),
     page!("K0503"),

@@ -250,6 +250,7 @@ fn default(reading: &mut Reader, map: &Map, property: &Property) -> Option<Value
         custom: &custom,
         spans: &|_, _| entry.value.span,
         dropped: &[],
+        nested_resource: None,
         facade: false,
         convert: false,
     };

@@ -5,7 +5,7 @@ use crate::driving::Seam;
 use crate::stack::{Stack, json, members, view};
 use kiln_cloud::{Method, Service};
 use kiln_resources::behaviour::{DefinitionChange, OperationKind};
-use kiln_resources::declare::{Members, Value};
+use kiln_resources::declare::{Members, SiblingDefinitions, Value};
 use kiln_resources::op::{Demand, OpError};
 use kiln_template::print;
 use serde_json::{Value as Json, json as body};
@@ -389,10 +389,28 @@ fn connections_change_as_they_are_described() {
     }
 }
 
+/// A stack of one server.
+struct Alone;
+
+impl SiblingDefinitions for Alone {
+    fn own_name(&self) -> &str {
+        "server"
+    }
+
+    fn type_name(&self, _: &str) -> Option<Arc<str>> {
+        None
+    }
+
+    fn properties(&self, _: &str) -> Option<Members> {
+        None
+    }
+}
+
 #[test]
 fn what_does_not_go_together_is_refused() {
     let kind = kind(SERVER);
-    let check = kind.check.expect("as told");
+    let check = kind.sibling_check.expect("as told");
+    let check = |members: &Members| check(members, &Alone);
     for (text, message) in [
         (
             r#"{"networks": [{"port": "p", "fixed_ip": "10.0.0.1"}]}"#,
@@ -404,7 +422,7 @@ fn what_does_not_go_together_is_refused() {
         ),
         (
             r#"{"block_device_mapping_v2": [{"volume_id": "v", "swap_size": 1}]}"#,
-            "Cannot define the following properties at the same time: volume_id, swap_size.",
+            "Cannot define the following properties at the same time: volume_id, snapshot_id, image, swap_size, ephemeral_size, ephemeral_format.",
         ),
     ] {
         let refused = check(&members(text)).expect_err(text);

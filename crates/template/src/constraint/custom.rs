@@ -22,6 +22,22 @@ pub enum Verdict {
 pub trait CustomConstraints {
     /// Checks a value, which holds no secrets and is known throughout.
     fn check(&self, name: &str, value: &Value) -> Verdict;
+
+    /// Checks a value inside a nested stack. It is checked again when that stack is created: an
+    /// object that it names may be created by then, by resources outside.
+    fn check_nested(&self, name: &str, value: &Value) -> Verdict {
+        self.check(name, value)
+    }
+}
+
+/// The constraints as they apply inside a nested stack.
+#[derive(Clone, Copy)]
+pub(crate) struct NestedConstraints<'a>(pub(crate) &'a dyn CustomConstraints);
+
+impl CustomConstraints for NestedConstraints<'_> {
+    fn check(&self, name: &str, value: &Value) -> Verdict {
+        self.0.check_nested(name, value)
+    }
 }
 
 /// The constraints that need the value alone; those that need a service return [`Verdict::Deferred`].

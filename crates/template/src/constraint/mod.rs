@@ -11,6 +11,7 @@ mod network;
 mod time;
 mod zones;
 
+pub(crate) use custom::NestedConstraints;
 pub use custom::{CustomConstraints, Offline, Verdict};
 
 use crate::diagnostic::Diagnostic;

@@ -18,6 +18,7 @@ fn run(properties: &[Property], supplied: &Members, facade: bool) -> (Members, V
     let spans = |path: &Path<'_>, _: MemberPart| Span::new(file, path.to_string().len(), 100);
     let dropped = ["gone".into()];
     let checker = Checker {
+        nested_resource: None,
         custom: &Offline::new(0),
         spans: &spans,
         dropped: &dropped,
@@ -146,6 +147,7 @@ fn names_alone_can_be_checked() {
         custom: &Offline::new(0),
         spans: &spans,
         dropped: &[],
+        nested_resource: None,
         facade: false,
         convert: true,
     };

@@ -4,9 +4,12 @@
 //! Heat would have reported.
 
 mod describe;
+mod facade;
+mod loader;
 mod nested;
 mod properties;
 mod root;
+mod siblings;
 mod stack;
 
 use crate::codes::{self, Code};
@@ -28,6 +31,11 @@ pub trait Types {
     /// The names of all types, for suggestions.
     fn names(&self) -> Vec<&str>;
 
+    /// Why resources of a type cannot be created in this cloud, in Heat's words, if they cannot.
+    fn unavailable(&self, _name: &str) -> Option<String> {
+        None
+    }
+
     /// Whether [`Types::check`] or [`Types::expansion`] is implemented for a type.
     fn checks_properties(&self, _name: &str) -> bool {
         false
@@ -35,13 +43,72 @@ pub trait Types {
 
     /// Checks what a type requires of its properties beyond their schemas; values may be unknown in
     /// part.
-    fn check(&self, _name: &str, _properties: &Members) -> Result<(), PropertyError> {
+    fn check(
+        &self,
+        _name: &str,
+        _properties: &Members,
+        _siblings: &dyn SiblingDefinitions,
+    ) -> Result<(), PropertyError> {
         Ok(())
     }
 
-    /// The template of the nested stack that a resource of this type creates, if it creates one.
-    fn expansion(&self, _name: &str, _properties: &Members) -> Option<crate::value::Value> {
+    /// The nested stack that a resource of this type creates, if it creates one.
+    fn expansion(
+        &self,
+        _name: &str,
+        _properties: &Members,
+        _siblings: &dyn SiblingDefinitions,
+    ) -> Option<Expansion> {
         None
+    }
+}
+
+/// The other resources of a stack, as far as its template says what they are.
+pub trait SiblingDefinitions {
+    /// The name of the resource that is checked.
+    fn own_name(&self) -> &str;
+
+    /// The type of a resource, if there is one of this name.
+    fn type_name(&self, name: &str) -> Option<Arc<str>>;
+
+    /// The properties of a resource as they are written; values may be unknown.
+    fn properties(&self, name: &str) -> Option<Members>;
+}
+
+/// The nested stack of a resource whose type is no template.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expansion {
+    /// The template.
+    pub template: ExpansionTemplate,
+    /// Types that have another name inside the stack, and what they stand for.
+    pub aliases: Vec<(Arc<str>, Arc<str>)>,
+    /// Whether an unknown type of a member is reported as the resource's own, without a path.
+    pub reports_types: bool,
+}
+
+/// The template of an [`Expansion`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExpansionTemplate {
+    /// One that the resource generates. Values may be unknown, and hidden.
+    Generated(crate::value::Value),
+    /// A file, or a template at a URL, and the values for its parameters.
+    File(Arc<str>, Members),
+}
+
+impl Expansion {
+    /// A nested stack of a template that the resource generates.
+    pub fn generated(template: crate::value::Value) -> Expansion {
+        Expansion {
+            template: ExpansionTemplate::Generated(template),
+            aliases: Vec::new(),
+            reports_types: false,
+        }
+    }
+
+    /// A nested stack of a template by its name or URL.
+    pub fn file(url: Arc<str>, parameters: Members) -> Expansion {
+        let template = ExpansionTemplate::File(url, parameters);
+        Expansion { template, aliases: Vec::new(), reports_types: false }
     }
 }
 
@@ -52,6 +119,9 @@ pub struct PropertyError {
     pub code: &'static Code,
     /// The property, if the error is about one alone; the message then includes its path.
     pub property: Option<&'static str>,
+    /// The class of an exception that Heat wraps, such as `ValueError`; the message then includes it
+    /// and the path of the resource.
+    pub class: Option<&'static str>,
     /// The message.
     pub message: String,
 }
@@ -59,7 +129,17 @@ pub struct PropertyError {
 impl PropertyError {
     /// An error about the properties as a whole.
     pub fn new(message: impl Into<String>) -> PropertyError {
-        PropertyError { code: &codes::PROPERTY_VALUE, property: None, message: message.into() }
+        PropertyError {
+            code: &codes::PROPERTY_VALUE,
+            property: None,
+            class: None,
+            message: message.into(),
+        }
+    }
+
+    /// An error that Heat raises as an exception of its language, such as `ValueError`.
+    pub fn exception(class: &'static str, message: impl Into<String>) -> PropertyError {
+        PropertyError { class: Some(class), ..PropertyError::new(message) }
     }
 
     /// An error about one property's value.
@@ -86,8 +166,6 @@ pub struct Checks {
 pub enum NestedChecks {
     /// Their parameters and outputs.
     Interface,
-    /// Everything but the values of properties.
-    Names,
     /// Everything.
     Values,
 }
@@ -97,7 +175,7 @@ impl Checks {
     pub const CREATE: Checks = Checks {
         parameters: ParameterCheck::Values,
         values: true,
-        nested: NestedChecks::Names,
+        nested: NestedChecks::Values,
         absent: UnsetParameters::Unknown,
     };
     /// The checks of the API's template validation.

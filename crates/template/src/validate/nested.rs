@@ -1,196 +1,40 @@
 //! Templates inside templates: loading them, their interfaces, and the stacks they make.
 
+use super::loader::{Loaded, Loader};
 use super::stack::{ResolvedType, Stack};
-use super::{Context, NestedChecks};
+use super::{Context, Expansion, ExpansionTemplate, NestedChecks};
 use crate::codes;
-use crate::definition::Files;
+use crate::constraint::NestedConstraints;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::document::{Node, SecretHandling};
 use crate::environment::EntryPath;
-use crate::eval::Budget;
 use crate::findings::{Findings, Stage};
-use crate::limits::Limits;
+use crate::generated;
 use crate::lower;
 use crate::nested;
-use crate::parameters::{self, ParameterCheck, PseudoParameters};
-use crate::schema::{PropertyType, TypeSchema};
-use crate::source::{Sources, Span};
-use crate::suggest;
+use crate::parameters::{ParameterCheck, PseudoParameters};
+use crate::schema::TypeSchema;
+use crate::source::Span;
 use crate::template::{Resource, Template};
 use crate::value::{Members, Value};
-use indexmap::IndexMap;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A template that implements a resource's type.
 #[derive(Debug)]
 pub(super) struct NestedTemplate {
-    url: Arc<str>,
-    entry: Option<EntryPath>,
+    pub(super) url: Arc<str>,
+    pub(super) entry: Option<EntryPath>,
     template: Arc<Template>,
     /// Its parameters and outputs as a type's.
     pub(super) interface: TypeSchema,
     /// The errors in the template itself.
     flaws: Findings,
-}
-
-/// A template that was read, or why it could not be.
-#[derive(Clone)]
-enum Loaded {
-    Template(Arc<Template>, Findings),
-    Unreadable(Vec<Diagnostic>),
+    /// Types that have another name inside its stack.
+    aliases: Vec<(Arc<str>, Arc<str>)>,
 }
 
 /// How many resources are validated where the operator sets no limit on the resources of a stack.
 const MAX_RESOURCES: usize = 100_000;
-
-/// The maximum size, in bytes, of the intermediate results of a whole tree's expressions.
-const BUDGET: usize = 1 << 30;
-
-/// A template's name, and the registry's entry that led to it.
-type Use = (Arc<str>, Vec<Arc<str>>);
-
-/// Reads the templates of a tree, each once, and counts its resources.
-pub(super) struct Loader<'s> {
-    pub(super) sources: &'s mut Sources,
-    files: Arc<Files>,
-    /// Files that were read before.
-    documents: IndexMap<Arc<str>, Node>,
-    pub(super) limits: Limits,
-    loaded: IndexMap<Arc<str>, Loaded>,
-    /// Templates in use as types.
-    children: BTreeMap<Use, Arc<NestedTemplate>>,
-    /// The budget of all expressions of the tree.
-    pub(super) budget: Budget,
-    suggestions: usize,
-    /// Resources of the tree so far.
-    pub(super) resources: usize,
-}
-
-impl<'s> Loader<'s> {
-    pub(super) fn new(
-        sources: &'s mut Sources,
-        files: Arc<Files>,
-        documents: IndexMap<Arc<str>, Node>,
-        limits: Limits,
-    ) -> Loader<'s> {
-        Loader {
-            sources,
-            files,
-            documents,
-            limits,
-            loaded: IndexMap::new(),
-            children: BTreeMap::new(),
-            budget: Budget::new(BUDGET),
-            suggestions: 0,
-            resources: 0,
-        }
-    }
-
-    /// Reads every file that is a template, used or not; their parameter definitions must be right.
-    pub(super) fn preload(&mut self) -> Findings {
-        let mut findings = Findings::new();
-        let files = self.files.clone();
-        for (url, text) in files.iter() {
-            if !crate::version::KEYS.iter().any(|key| text.contains(key)) {
-                continue;
-            }
-            match self.load(url) {
-                Some(Loaded::Template(_, flaws)) => {
-                    findings.append(flaws.clone().only(Stage::ParameterDefinitions));
-                }
-                Some(Loaded::Unreadable(problems)) => {
-                    let versions =
-                        problems.iter().filter(|problem| problem.code == &codes::BAD_VERSION);
-                    findings.extend(Stage::ParameterDefinitions, versions.cloned());
-                }
-                None => {}
-            }
-        }
-        findings
-    }
-
-    /// The name that was probably meant. The number of suggestions is limited: each compares all
-    /// names.
-    pub(super) fn suggest<'n>(
-        &mut self,
-        word: &str,
-        names: impl IntoIterator<Item = &'n str>,
-    ) -> Option<&'n str> {
-        self.suggestions += 1;
-        if self.suggestions > suggest::MAX_SUGGESTIONS {
-            None
-        } else {
-            suggest::closest(word, names)
-        }
-    }
-
-    /// The kinds of all parameters that the root or a template among the files declares.
-    pub(super) fn parameter_kinds(
-        &self,
-        root: Option<&Template>,
-    ) -> BTreeMap<Arc<str>, parameters::ParameterType> {
-        let nested = self.loaded.values().filter_map(|loaded| match loaded {
-            Loaded::Template(template, _) => Some(&**template),
-            Loaded::Unreadable(_) => None,
-        });
-        // The root's declarations count before all others.
-        let mut kinds = BTreeMap::new();
-        for template in root.into_iter().chain(nested) {
-            for parameter in template.parameters.values() {
-                kinds.entry(parameter.name.clone()).or_insert(parameter.kind);
-            }
-        }
-        kinds
-    }
-
-    fn load(&mut self, url: &str) -> Option<&Loaded> {
-        if !self.loaded.contains_key(url) {
-            let (url, text) = self.files.get_key_value(url)?;
-            let loaded = match self.documents.swap_remove(url) {
-                Some(document) => lower_template(document, Vec::new()),
-                None => {
-                    let file = self.sources.add(url.clone(), text.clone());
-                    read_template(file, url, text, &self.limits)
-                }
-            };
-            self.loaded.insert(url.clone(), loaded);
-        }
-        self.loaded.get(url)
-    }
-}
-
-fn read_template(file: crate::FileId, url: &str, text: &str, limits: &Limits) -> Loaded {
-    let (node, mut problems) = crate::read::read(file, text, limits);
-    let Some(node) = node else {
-        for problem in &mut problems {
-            if problem.code == &codes::SYNTAX {
-                problem.message = format!("Error parsing template {url} {}", problem.message);
-                problem.kind = "StackValidationFailed";
-            }
-        }
-        return Loaded::Unreadable(problems);
-    };
-    lower_template(node, problems)
-}
-
-fn lower_template(document: Node, problems: Vec<Diagnostic>) -> Loaded {
-    let (template, mut findings) = lower::template(document);
-    findings.extend(Stage::Read, problems);
-    match template {
-        Some(template) => Loaded::Template(Arc::new(template), findings),
-        None => Loaded::Unreadable(
-            findings
-                .into_ordered()
-                .into_iter()
-                .map(|problem| match problem.code {
-                    code if code == &codes::BAD_VERSION => problem,
-                    _ => Diagnostic { kind: "StackValidationFailed", ..problem },
-                })
-                .collect(),
-        ),
-    }
-}
 
 // --- the interface ---
 
@@ -211,7 +55,9 @@ impl<'a> Stack<'a> {
             Some(Loaded::Template(template, flaws)) => {
                 let interface =
                     nested::interface(&resource.type_name.value, &template, self.defaults);
-                let child = NestedTemplate { url, entry: Some(entry), template, interface, flaws };
+                let aliases = Vec::new();
+                let entry = Some(entry);
+                let child = NestedTemplate { url, entry, template, interface, flaws, aliases };
                 let child = Arc::new(child);
                 loader.children.insert(key, child.clone());
                 return Ok(ResolvedType::Template(child));
@@ -221,28 +67,16 @@ impl<'a> Stack<'a> {
                 let problems = problems.into_iter().map(|p| p.label(used, "used as a type here"));
                 findings.extend(Stage::Types, problems);
             }
-            None => findings.add(Stage::Types, not_there(&url, resource.type_name.span)),
+            None => {
+                let reason = loader.absence(&url);
+                let message = format!("Could not fetch remote template \"{url}\": {reason}");
+                let absent = Diagnostic::error(&codes::NESTED_TEMPLATE, message);
+                let absent = absent.at(resource.type_name.span).help(SEND_FILE);
+                findings.add(Stage::Types, absent);
+            }
         }
         Err(Box::new(findings))
     }
-}
-
-fn not_there(url: &str, span: Span) -> Diagnostic {
-    let scheme = match url.split_once(':') {
-        Some((scheme, _))
-            if scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c)) =>
-        {
-            scheme
-        }
-        _ => "",
-    };
-    let message = match scheme {
-        "http" | "https" => format!("Failed to retrieve template from {url}"),
-        _ => format!("Could not fetch remote template \"{url}\": Invalid URL scheme {scheme}"),
-    };
-    Diagnostic::error(&codes::NESTED_TEMPLATE, message)
-        .at(span)
-        .help("send the template in `files` under exactly this name")
 }
 
 // --- the stack inside ---
@@ -256,7 +90,7 @@ impl Stack<'_> {
         loader: &mut Loader<'_>,
         findings: &mut Findings,
     ) {
-        findings.extend(Stage::Properties, self.facade_mismatch(resource, child));
+        findings.extend(Stage::Properties, self.facade_mismatch(resource, child, loader));
         findings.extend(Stage::Types, unknown_output_keys(&child.template));
         findings.extend(Stage::Types, outputs_as_interface(&child.flaws));
         if self.context.checks.nested == NestedChecks::Interface {
@@ -270,26 +104,48 @@ impl Stack<'_> {
     pub(super) fn check_expansion(
         &self,
         resource: &Resource,
-        template: &Value,
+        expansion: &Expansion,
         loader: &mut Loader<'_>,
         findings: &mut Findings,
     ) {
         if self.context.checks.nested == NestedChecks::Interface {
             return;
         }
-        let span = resource.properties.as_ref().map_or(resource.name_span, |expr| expr.span);
-        let (template, flaws) =
-            lower::template(Node::from_value(template, span, SecretHandling::Mask));
-        let Some(template) = template else { return };
-        let child = NestedTemplate {
-            url: "nested_stack".into(),
-            entry: None,
-            template: Arc::new(template),
-            interface: TypeSchema::new(""),
-            flaws,
+        let aliases = expansion.aliases.clone();
+        let inner = match &expansion.template {
+            ExpansionTemplate::Generated(template) => {
+                let span = resource.properties.as_ref().map_or(resource.name_span, |it| it.span);
+                let is_apart =
+                    |value: &Value| matches!(value, Value::Secret(_) | Value::Unknown(_));
+                let (open, apart) = generated::with_parameters(template, is_apart);
+                let node = Node::from_value(&open, span, SecretHandling::Mask);
+                let (Some(template), flaws) = lower::template(node) else { return };
+                let child = NestedTemplate::expanded(Arc::new(template), flaws, aliases);
+                self.check_inside(resource, &child, &apart, loader)
+            }
+            ExpansionTemplate::File(url, parameters) => match loader.load(url).cloned() {
+                Some(Loaded::Template(template, flaws)) => {
+                    let child = NestedTemplate::expanded(template, flaws, aliases);
+                    let mut inner = unknown_parameters(&child.template, parameters, resource);
+                    inner.append(self.check_inside(resource, &child, parameters, loader));
+                    inner
+                }
+                Some(Loaded::Unreadable(problems)) => {
+                    let mut inner = Findings::new();
+                    let class = |it: Diagnostic| Diagnostic { class: "ValueError".into(), ..it };
+                    inner.extend(Stage::Properties, problems.into_iter().map(class));
+                    inner
+                }
+                None => absent_file(url, &loader.absence(url), resource),
+            },
         };
-        let inner = self.check_inside(resource, &child, &Members::new(), loader);
-        findings.append(wrapped(inner, self.keywords().resources, resource, &child.url));
+        let url: Arc<str> = "nested_stack".into();
+        let is_own = |found: &Diagnostic| {
+            expansion.reports_types && found.code == &codes::UNKNOWN_TYPE && found.path.is_empty()
+        };
+        let (own, inner) = (inner.clone().filter(is_own), inner.filter(|found| !is_own(found)));
+        findings.append(own.at_stage(Stage::Properties));
+        findings.append(wrapped(inner, self.keywords().resources, resource, &url));
     }
 
     fn check_inside(
@@ -331,75 +187,63 @@ impl Stack<'_> {
         findings.append(problems);
         let mut checks = self.context.checks;
         checks.values = checks.nested == NestedChecks::Values;
-        let context = Context { checks, ..*self.context };
+        let custom = NestedConstraints(self.context.custom);
+        let context = Context { checks, custom: &custom, ..*self.context };
         let stack = Stack {
             context: &context,
             definition: &definition,
-            registry: &self.registry.child(&resource.name, child.entry.as_ref()),
+            registry: &self
+                .registry
+                .child(&resource.name, child.entry.as_ref())
+                .with_aliases(&child.aliases),
             defaults: self.defaults,
             depth: self.depth + 1,
         };
         findings.append(stack.check(loader).0);
         findings
     }
+}
 
-    /// The differences between a template and the built-in type that it stands in for.
-    fn facade_mismatch(&self, resource: &Resource, child: &NestedTemplate) -> Option<Diagnostic> {
-        let types = self.context.types;
-        let is_builtin = |name: &str| types.schema(name).is_some();
-        let kind = &resource.type_name.value;
-        let entry = child.entry.as_ref()?;
-        let hidden =
-            self.registry.resolve_without(kind, Some(&resource.name), entry, &is_builtin).ok()?;
-        let facade = match hidden {
-            crate::environment::Implementation::Builtin(name) => types.schema(&name)?,
-            crate::environment::Implementation::Template { .. } => return None,
-        };
-        let message = mismatch(kind, facade, &child.interface)?;
-        let diagnostic = Diagnostic::error(&codes::FACADE_MISMATCH, message)
-            .at(resource.type_name.span)
-            .help(format!("{} must have the parameters and outputs of {kind}", child.url));
-        Some(diagnostic)
+/// What to do about a template that is not there.
+const SEND_FILE: &str = "send the template in `files` under exactly this name";
+
+impl NestedTemplate {
+    /// The template of a resource whose type is no template.
+    fn expanded(
+        template: Arc<Template>,
+        flaws: Findings,
+        aliases: Vec<(Arc<str>, Arc<str>)>,
+    ) -> NestedTemplate {
+        let interface = TypeSchema::new("");
+        NestedTemplate {
+            url: "nested_stack".into(),
+            entry: None,
+            template,
+            interface,
+            flaws,
+            aliases,
+        }
     }
 }
 
-fn mismatch(name: &str, facade: &TypeSchema, provider: &TypeSchema) -> Option<String> {
-    for property in &facade.properties {
-        match provider.property(&property.name) {
-            None if property.required => {
-                let property = &property.name;
-                return Some(format!(
-                    "Required property {property} for facade {name} missing in provider"
-                ));
-            }
-            None => {}
-            Some(own) => {
-                let wanted = match property.kind {
-                    PropertyType::Integer => PropertyType::Number,
-                    kind => kind,
-                };
-                if wanted != own.kind && property.kind != PropertyType::Any {
-                    return Some(format!(
-                        "Property {} type mismatch between facade {name} ({}) and provider ({})",
-                        property.name,
-                        property.kind.name(),
-                        own.kind.name()
-                    ));
-                }
-            }
-        }
+/// The error for a template, named by a property, that is not there.
+fn absent_file(url: &str, reason: &str, resource: &Resource) -> Findings {
+    let message = format!("Could not fetch remote template '{url}': {reason}");
+    let absent = Diagnostic::error(&codes::NESTED_TEMPLATE, message).class("ValueError");
+    let mut findings = Findings::new();
+    findings.add(Stage::Properties, absent.at(resource.name_span).help(SEND_FILE));
+    findings
+}
+
+/// Values for parameters that a template does not declare.
+fn unknown_parameters(template: &Template, values: &Members, resource: &Resource) -> Findings {
+    let mut findings = Findings::new();
+    for name in values.keys().filter(|name| !template.parameters.contains_key(*name)) {
+        let message = format!("The Parameter ({name}) was not defined in template.");
+        let unknown = Diagnostic::error(&codes::PARAMETER_UNKNOWN, message);
+        findings.add(Stage::ParameterDefinitions, unknown.at(resource.name_span));
     }
-    for own in provider.properties.iter().filter(|own| own.required) {
-        if facade.property(&own.name).is_none() {
-            let own = &own.name;
-            return Some(format!("Provider requires property {own} unknown in facade {name}"));
-        }
-    }
-    let missing = facade
-        .attributes
-        .iter()
-        .find(|attribute| !provider.attributes.iter().any(|own| own.name == attribute.name))?;
-    Some(format!("Attribute {} for facade {name} missing in provider", missing.name))
+    findings
 }
 
 /// Keys that outputs do not have: passed over in a root template, rejected in a nested one.

@@ -209,12 +209,14 @@ pub(super) fn check(
     properties: &[Property],
     values: &Values,
     written: &WrittenProperties<'_>,
+    nested_resource: Option<&Path<'_>>,
     out: &mut Vec<Diagnostic>,
 ) -> Members {
     let checker = property::Checker {
         custom: context.custom,
         spans: &|path, part| written.locate(properties, path, part),
         dropped: &values.dropped,
+        nested_resource,
         facade: schema.from_template,
         convert: context.types.checks_properties(&schema.name),
     };

@@ -1,6 +1,7 @@
 //! Validation of the root template and everything below it.
 
-use super::nested::{Loader, too_many_resources};
+use super::loader::Loader;
+use super::nested::too_many_resources;
 use super::stack::Stack;
 use super::{Context, SharedFiles};
 use crate::codes;
@@ -14,7 +15,7 @@ use crate::parameters::{Parameters, PseudoParameters, SuppliedParameters, Suppli
 use crate::source::{FileId, Sources};
 use crate::template::Template;
 use indexmap::IndexMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The root template: still text, or read already.
@@ -41,6 +42,8 @@ pub struct Input {
     pub global: Arc<Layer>,
     /// The files of the request.
     pub files: SharedFiles,
+    /// Why templates could not be fetched, by URL.
+    pub unfetched: BTreeMap<Arc<str>, Arc<str>>,
     /// Files that were parsed before, by their names among the files.
     pub documents: IndexMap<Arc<str>, Node>,
     /// The stack's name.
@@ -61,6 +64,7 @@ impl Input {
             environment_files: Vec::new(),
             global: Arc::default(),
             files: SharedFiles::default(),
+            unfetched: BTreeMap::new(),
             documents: IndexMap::new(),
             stack_name: "".into(),
             stack_id: None,
@@ -82,6 +86,8 @@ pub struct Report {
     pub environment: Environment,
     /// The resource registry in force.
     pub registry: Registry,
+    /// The URLs of nested templates that are not among the files.
+    pub missing_templates: BTreeSet<Arc<str>>,
 }
 
 impl Report {
@@ -98,6 +104,7 @@ pub fn validate(context: &Context<'_>, sources: &mut Sources, mut input: Input) 
     let template = read(context, sources, root, &mut findings).map(Arc::new);
     let documents = std::mem::take(&mut input.documents);
     let mut loader = Loader::new(sources, input.files.clone(), documents, context.limits);
+    loader.unfetched = std::mem::take(&mut input.unfetched);
     findings.append(loader.preload());
     let environment = environment(&input, template.as_deref(), &mut loader, &mut findings);
     let mut report = Report {
@@ -106,10 +113,12 @@ pub fn validate(context: &Context<'_>, sources: &mut Sources, mut input: Input) 
         definition: None,
         registry: environment.registry(input.global.clone()),
         environment,
+        missing_templates: BTreeSet::new(),
     };
     if let Some(template) = template {
         check(context, &mut loader, input, template, &mut report, &mut findings);
     }
+    report.missing_templates = loader.missing;
     report.diagnostics = told_once(findings);
     report
 }

@@ -1,8 +1,10 @@
 //! One stack of the tree: its resource types, references, properties and outputs.
 
-use super::nested::{Loader, NestedTemplate};
+use super::loader::Loader;
+use super::nested::NestedTemplate;
 use super::properties::{self, WrittenProperties};
-use super::{Context, PropertyError};
+use super::siblings::Siblings;
+use super::{Checks, Context, PropertyError};
 use crate::check;
 use crate::codes;
 use crate::definition::{Definition, UnknownResolver};
@@ -186,7 +188,7 @@ impl<'a> Stack<'a> {
         let kind = &resource.type_name.value;
         match self.registry.resolve(kind, Some(&resource.name), &is_builtin) {
             Ok(Implementation::Builtin(name)) => match self.context.types.schema(&name) {
-                Some(schema) => Ok(ResolvedType::Builtin(schema)),
+                Some(schema) => self.available(resource, schema),
                 None => Err(self.unknown_type(resource, None, loader)),
             },
             Ok(Implementation::Template { url, entry, .. }) => {
@@ -194,6 +196,21 @@ impl<'a> Stack<'a> {
             }
             Err(unresolved) => Err(self.unknown_type(resource, Some(&unresolved), loader)),
         }
+    }
+
+    /// The type, unless its service is missing from the cloud.
+    fn available(
+        &self,
+        resource: &Resource,
+        schema: &'a TypeSchema,
+    ) -> Result<ResolvedType<'a>, Box<Findings>> {
+        let Some(message) = self.context.types.unavailable(&schema.name) else {
+            return Ok(ResolvedType::Builtin(schema));
+        };
+        let mut findings = Findings::new();
+        let diagnostic = Diagnostic::error(&codes::TYPE_UNAVAILABLE, message);
+        findings.add(Stage::Types, diagnostic.at(resource.type_name.span));
+        Err(Box::new(findings))
     }
 
     fn unknown_type(
@@ -258,7 +275,7 @@ impl<'a> Stack<'a> {
                 self.check_child(resource, child, &values, loader, findings);
             }
             ResolvedType::Builtin(schema) if sound && self.context.checks.values => {
-                self.check_type(resource, schema, &values, loader, findings);
+                self.check_type(checking, resource, schema, &values, loader, findings);
             }
             ResolvedType::Builtin(_) => {}
         }
@@ -307,7 +324,8 @@ impl<'a> Stack<'a> {
             WrittenProperties::new(resource.update_policy.as_deref(), &path, resource.name_span);
         let values = properties::values(checking.scope, &written, checking.reported, problems);
         let schema = resolved.schema();
-        properties::check(self.context, schema, &schema.update_policy, &values, &written, problems);
+        let policy = &schema.update_policy;
+        properties::check(self.context, schema, policy, &values, &written, None, problems);
     }
 
     fn check_properties(
@@ -331,49 +349,69 @@ impl<'a> Stack<'a> {
         let mut values =
             properties::values(checking.scope, &written, checking.reported, &mut failures);
         let untranslated = properties::translate(self.context, schema, &mut values, &written);
-        if self.context.checks.values && before == 0 {
-            problems.append(&mut failures);
-        } else if self.depth > 0 && before == 0 {
-            // Values inside nested stacks are checked later; functions that fail are reported now.
-            problems.extend(failures.into_iter().map(|failure| Diagnostic {
-                class: "ValueError".into(),
-                path: resource_path.to_string(),
-                ..failure
-            }));
+        // The paths of authors lead to the value, those of the API to the resource, as in Heat.
+        let is_nested = self.depth > 0 && self.context.checks != Checks::AUTHOR;
+        let nested_resource = is_nested.then_some(resource_path);
+        if nested_resource.is_some() {
+            for failure in &mut failures {
+                failure.class = "ValueError".into();
+                failure.path = resource_path.to_string();
+            }
         }
-        let properties = &schema.properties;
-        let checked =
-            properties::check(self.context, schema, properties, &values, &written, problems);
+        if (self.context.checks.values || self.depth > 0) && before == 0 {
+            problems.append(&mut failures);
+        }
+        let (context, properties) = (self.context, &schema.properties);
+        let checked = properties::check(
+            context,
+            schema,
+            properties,
+            &values,
+            &written,
+            nested_resource,
+            problems,
+        );
         problems.extend(untranslated);
         if schema.from_template { values.members } else { checked }
     }
 
     fn check_type(
         &self,
+        checking: &Checking<'_>,
         resource: &Resource,
         schema: &TypeSchema,
         values: &Members,
         loader: &mut Loader<'_>,
         findings: &mut Findings,
     ) {
-        if let Err(error) = self.context.types.check(&schema.name, values) {
+        let (types, name) = (self.context.types, &*schema.name);
+        let siblings = Siblings {
+            own_name: &resource.name,
+            definition: self.definition,
+            scope: checking.scope,
+        };
+        if let Err(error) = types.check(name, values, &siblings) {
             findings.add(Stage::Properties, self.refused(resource, error));
             return;
         }
-        if let Some(template) = self.context.types.expansion(&schema.name, values) {
-            self.check_expansion(resource, &template, loader, findings);
+        if let Some(expansion) = types.expansion(name, values, &siblings) {
+            self.check_expansion(resource, &expansion, loader, findings);
         }
     }
 
     fn refused(&self, resource: &Resource, error: PropertyError) -> Diagnostic {
         let properties = resource.properties.as_ref();
         let diagnostic = Diagnostic::error(error.code, error.message);
-        let Some(property) = error.property else {
-            return diagnostic.at(resource.name_span);
-        };
         let words = self.keywords();
         let section = Path::Root.key(words.resources);
         let resource_path = section.key(&resource.name);
+        let Some(property) = error.property else {
+            let diagnostic = match error.class {
+                Some(class) => diagnostic.class(class).path(resource_path),
+                None => diagnostic,
+            };
+            return diagnostic.at(resource.name_span);
+        };
         let path = resource_path.key(words.properties);
         let value = properties.and_then(|expr| expr.get(property));
         diagnostic

@@ -77,6 +77,7 @@ pub(super) async fn make(
             ..CreatedBy::default()
         }),
         may_use: Arc::new(|_| true),
+        has_service: Arc::new(|_| true),
     };
     let request = StackRequest {
         template: TemplateSource::Text(first.request.template),

@@ -36,8 +36,6 @@ pub(in crate::config) struct ApiOptions {
     max_bodies_bytes: u64,
     max_streams: u64,
     max_streams_per_project: u64,
-    fetch_timeout: Duration,
-    fetch_allowed: Vec<String>,
     revision: String,
     trusts_proxy: bool,
     origins: Vec<String>,
@@ -74,7 +72,7 @@ pub(super) const ROWS: &[OptionRow] = &[
         "DEFAULT",
         "template_fetch_timeout",
         "The timeout of fetching a template, in seconds.",
-        Setting::Seconds(60, |it| &mut it.api.fetch_timeout),
+        Setting::Seconds(60, |it| &mut it.engine.fetch_timeout),
     ),
     OptionRow::new(
         "cors",
@@ -169,8 +167,14 @@ pub(super) const ROWS: &[OptionRow] = &[
     OptionRow::new(
         "kiln",
         "fetch_allowed",
-        "Prefixes of the URLs from which templates may be fetched; none are fetched without one.",
-        Setting::List(&[], |it| &mut it.api.fetch_allowed),
+        "Prefixes of the URLs from which templates may be fetched, whatever their addresses are; * allows every URL.",
+        Setting::List(&[], |it| &mut it.engine.fetch_allowed),
+    ),
+    OptionRow::new(
+        "kiln",
+        "fetch_public",
+        "Whether templates may be fetched from every public address.",
+        Setting::Flag(true, |it| &mut it.engine.fetch_public),
     ),
     OptionRow::new(
         "kiln",
@@ -382,8 +386,6 @@ impl ApiOptions {
             max_streams_per_project: count(self.max_streams_per_project),
             stream_send_timeout: self.write_timeout,
             revision: self.revision.clone(),
-            fetch_timeout: self.fetch_timeout,
-            fetch_allowed: self.fetch_allowed.clone(),
             scheme: if self.native.cert_file.is_some() { "https" } else { "http" },
             trusts_proxy: self.trusts_proxy,
             origins: self.origins.clone(),

@@ -21,6 +21,9 @@ pub(in crate::config) struct EngineOptions {
     metrics_hours: u64,
     alarm_history_hours: u64,
     pub(in crate::config) notify_allowed: Vec<String>,
+    pub(in crate::config) fetch_timeout: Duration,
+    pub(in crate::config) fetch_allowed: Vec<String>,
+    pub(in crate::config) fetch_public: bool,
     pub(in crate::config) lease: Duration,
     pub(in crate::config) roles: Vec<String>,
     database: Option<String>,
@@ -344,6 +347,11 @@ impl EngineOptions {
             metric_retention: hours(self.metrics_hours),
             alarm_history_retention: hours(self.alarm_history_hours),
             webhook_client: Arc::new(kiln_api::WebhookSender::new(self.notify_allowed.clone())),
+            template_fetcher: Arc::new(kiln_api::UrlFetcher::new(
+                self.fetch_allowed.clone(),
+                self.fetch_public,
+                self.fetch_timeout,
+            )),
             ..kiln_engine::Config::default()
         }
     }

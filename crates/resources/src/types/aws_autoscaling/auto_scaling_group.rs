@@ -5,11 +5,13 @@ use crate::behaviour::{Group, Stage};
 use crate::declare::*;
 use crate::groups::{Dialect, scaled};
 use crate::op::{FailureClass, OpError};
-use crate::property_access::{count, given, section};
+use crate::property_access::{count, given, items, section};
+use crate::refusals::{is_given, may_be_given};
 use crate::scaling;
 use crate::types::heat::instances::{
     self, launch_configuration_prop, rolling_update_props, server_group,
 };
+use kiln_template::codes;
 
 pub(super) fn auto_scaling_group() -> ResourceType {
     ResourceType::new("AWS::AutoScaling::AutoScalingGroup")
@@ -29,8 +31,32 @@ pub(super) fn auto_scaling_group() -> ResourceType {
             prop("VPCZoneIdentifier", List, "Subnet in which the servers are placed; a list of one at most.").each(item(Str)),
         ])
         .update_policy([prop("AutoScalingRollingUpdate", Map, "How servers are replaced in batches when the launch configuration changes.").members(rolling_update_props())])
+        .check(check)
+        .check_with_siblings(instances::check_configuration)
+        .expands_to(|properties, siblings| {
+            let size = count(properties, "DesiredCapacity").filter(|size| *size > 0);
+            let size = size.or_else(|| count(properties, "MinSize"))?;
+            instances::expansion(properties, siblings, size)
+        })
         .staged(next_stage)
         .cooldown(scaling::rests)
+}
+
+fn check(properties: &Members) -> Result<(), PropertyError> {
+    scaling::check_bounds(properties)?;
+    if items(properties, "VPCZoneIdentifier").len() > 1 {
+        let message = "Anything other than one VPCZoneIdentifier is not supported.";
+        return Err(PropertyError { code: &codes::NOT_SUPPORTED, ..PropertyError::new(message) });
+    }
+    let sources = ["InstanceId", "LaunchConfigurationName"];
+    let given = sources.iter().filter(|name| is_given(properties, name)).count();
+    let possible = sources.iter().filter(|name| may_be_given(properties, name)).count();
+    match given > 1 || possible == 0 {
+        false => Ok(()),
+        true => Err(PropertyError::new(
+            "Either 'InstanceId' or 'LaunchConfigurationName' must be provided.",
+        )),
+    }
 }
 
 fn next_stage(group: &mut Group<'_>) -> Result<Stage, OpError> {

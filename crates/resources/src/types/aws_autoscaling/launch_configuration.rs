@@ -2,7 +2,8 @@
 //! makes its servers.
 
 use crate::declare::*;
-use crate::types::aws_ec2::{block_device_mappings, key_value};
+use crate::refusals::may_be_given;
+use crate::types::aws_ec2::{block_device_mappings, check_block_devices, key_value};
 
 pub(super) fn launch_configuration() -> ResourceType {
     ResourceType::new("AWS::AutoScaling::LaunchConfiguration")
@@ -36,6 +37,18 @@ pub(super) fn launch_configuration() -> ResourceType {
             ),
             prop("UserData", Str, "Script or other data that servers receive at their first boot."),
         ])
+        .check(check)
         .without_object()
         .replaced_if(|change| change.metadata_changed)
+}
+
+fn check(properties: &Members) -> Result<(), PropertyError> {
+    check_block_devices(properties)?;
+    let is_complete = ["ImageId", "InstanceType"].iter().all(|name| may_be_given(properties, name));
+    match may_be_given(properties, "InstanceId") || is_complete {
+        true => Ok(()),
+        false => {
+            Err(PropertyError::new("If without InstanceId, ImageId and InstanceType are required."))
+        }
+    }
 }

@@ -25,6 +25,10 @@ pub(super) fn stack() -> ResourceType {
             )
             .updatable(),
         ])
+        .expands_to(|properties, _| {
+            let url = text(properties, "TemplateURL")?.into();
+            Some(Expansion::file(url, parameters(properties)))
+        })
         .staged(next_stage)
         .reference(reference)
         .attributes(attribute)
@@ -33,11 +37,15 @@ pub(super) fn stack() -> ResourceType {
 fn next_stage(group: &mut Group<'_>) -> Result<Stage, OpError> {
     Ok(Stage {
         file: text(group.properties, "TemplateURL").map(Into::into),
-        parameters: section(group.properties, "Parameters").cloned().unwrap_or_default(),
+        parameters: parameters(group.properties),
         timeout: timeout(group.properties),
         is_last: true,
         ..Stage::default()
     })
+}
+
+fn parameters(properties: &Members) -> Members {
+    section(properties, "Parameters").cloned().unwrap_or_default()
 }
 
 fn timeout(properties: &Members) -> Option<Duration> {

@@ -6,6 +6,7 @@ use crate::declare::*;
 use crate::lookup;
 use crate::op::{FailureClass, Op, OpError};
 use crate::property_access::{given, items, open, section, text};
+use crate::refusals::{conflict, is_given};
 use crate::types::cinder::attaching::{self, Attachment};
 use crate::types::nova::server::networks::{self, Entry};
 use crate::types::nova::server::user_data::{self, UserData};
@@ -55,6 +56,7 @@ pub(super) fn instance() -> ResourceType {
             attr("PublicDnsName", Str, "First IP address of the server, in place of a public DNS name."),
             attr("PublicIp", Str, "First IP address of the server, or `0.0.0.0` if it has none."),
         ])
+        .check(check)
         .finder(marker)
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(change(op)))
@@ -63,6 +65,15 @@ pub(super) fn instance() -> ResourceType {
         .on(OperationKind::Suspend, |op| Box::pin(lifecycle::suspend(op)))
         .on(OperationKind::Resume, |op| Box::pin(lifecycle::resume(op)))
         .attributes(attribute)
+}
+
+fn check(properties: &Members) -> Result<(), PropertyError> {
+    let has_groups =
+        ["SecurityGroups", "SecurityGroupIds"].iter().any(|it| is_given(properties, it));
+    if has_groups && is_given(properties, "NetworkInterfaces") {
+        return Err(conflict(&["SecurityGroups/SecurityGroupIds", "NetworkInterfaces"]));
+    }
+    super::check_block_devices(properties)
 }
 
 fn marker(op: &Op) -> Option<Marker> {

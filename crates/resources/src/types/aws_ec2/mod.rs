@@ -1,7 +1,8 @@
 //! Servers, volumes and networks in AWS terms: `AWS::EC2::*`.
 
 use crate::declare::*;
-use crate::property_access::{items, open, text};
+use crate::property_access::{items, open, section, text};
+use crate::refusals::may_be_given;
 use serde_json::{Map, Value as Json};
 
 mod eip;
@@ -72,4 +73,22 @@ pub(crate) fn block_device_mappings() -> Prop {
         prop("NoDevice", Map, "Marks a device of the image that is to be left out; not supported.").unimplemented(),
         prop("VirtualName", Str, "Name of an ephemeral disk, such as `ephemeral0`; not supported.").unimplemented(),
     ]))
+}
+
+/// Refuses block devices that are no snapshots: Heat supports no others.
+pub(crate) fn check_block_devices(properties: &Members) -> Result<(), PropertyError> {
+    let missing = |what: &str| {
+        let message =
+            format!("{what} is missing, this is required when specifying BlockDeviceMappings.");
+        Err(PropertyError::new(message))
+    };
+    for device in items(properties, "BlockDeviceMappings").iter().filter_map(Value::as_map) {
+        if !may_be_given(device, "Ebs") {
+            return missing("Ebs");
+        }
+        if section(device, "Ebs").is_some_and(|ebs| !may_be_given(ebs, "SnapshotId")) {
+            return missing("SnapshotId");
+        }
+    }
+    Ok(())
 }

@@ -3,9 +3,9 @@
 
 use crate::behaviour::{Group, Stage};
 use crate::declare::*;
-use crate::groups::{Dialect, Pace, attributes, scaled};
+use crate::groups::{Dialect, Member, Pace, attributes, scaled, template};
 use crate::op::OpError;
-use crate::property_access::{count, section};
+use crate::property_access::{count, section, text};
 use crate::scaling;
 
 pub(super) fn auto_scaling_group() -> ResourceType {
@@ -32,9 +32,21 @@ pub(super) fn auto_scaling_group() -> ResourceType {
             attr("refs", List, "List of the reference IDs of the members.").since("7.0.0"),
             attr("refs_map", Map, "Map from member name to its reference ID.").since("7.0.0"),
         ])
+        .check(scaling::check_bounds)
+        .expands_to(group_template)
         .staged(next_stage)
         .attributes(attributes::scaled)
         .cooldown(scaling::rests)
+}
+
+/// The group's stack for validation, with one member; `None` if the group has no members at first.
+fn group_template(properties: &Members, _: &dyn SiblingDefinitions) -> Option<Expansion> {
+    let definition = section(properties, "resource")?;
+    text(definition, "type")?;
+    let size = count(properties, "desired_capacity").or(count(properties, "min_size"))?;
+    let member: Member = ("member".into(), Value::Map(definition.clone().into()));
+    let template = template(Dialect::Hot, &[member]);
+    (size > 0).then(|| Expansion::generated(template))
 }
 
 fn next_stage(group: &mut Group<'_>) -> Result<Stage, OpError> {

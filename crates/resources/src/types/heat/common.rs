@@ -6,7 +6,8 @@ use crate::behaviour::{Group, Stage};
 use crate::declare::*;
 use crate::groups::{attributes, named};
 use crate::op::OpError;
-use crate::property_access::section;
+use crate::property_access::{open, section, word};
+use kiln_template::Unknown;
 
 const VALUE_TYPES: [&str; 5] = ["String", "Number", "CommaDelimitedList", "Json", "Boolean"];
 
@@ -80,7 +81,27 @@ pub(super) fn a_deployment(kind: ResourceType) -> ResourceType {
             attr("deploy_stderr", Str, "Text that the tool wrote to standard error."),
             attr("deploy_stdout", Str, "Text that the tool wrote to standard output."),
         ])
+        .check_with_siblings(check_server)
         .with(deployment::doing)
+}
+
+/// Refuses a deployment to a server of the stack whose user data has another format.
+fn check_server(
+    properties: &Members,
+    siblings: &dyn SiblingDefinitions,
+) -> Result<(), PropertyError> {
+    let name = match properties.get("server").map(open) {
+        Some(Value::Unknown(Unknown::Reference(name)) | Value::Text(name)) => name,
+        _ => return Ok(()),
+    };
+    let Some(server) = siblings.properties(name) else { return Ok(()) };
+    match word(&server, "user_data_format") {
+        None | Some("SOFTWARE_CONFIG") => Ok(()),
+        Some(_) => Err(PropertyError::new(format!(
+            "Resource {name}'s property user_data_format should be set to SOFTWARE_CONFIG since there are \
+             software deployments on it."
+        ))),
+    }
 }
 
 /// Declares a group of deployments: a configuration for several servers, in batches if the policy has them.

@@ -22,6 +22,10 @@ pub(super) fn instance_group() -> ResourceType {
             "How servers are replaced in batches when the launch configuration changes.",
         )
         .members(rolling_update_props())])
+        .check_with_siblings(instances::check_configuration)
+        .expands_to(|properties, siblings| {
+            instances::expansion(properties, siblings, count(properties, "Size")?)
+        })
         .staged(next_stage)
 }
 

@@ -2,15 +2,16 @@
 
 use crate::behaviour::{Group, Stage};
 use crate::declare::*;
-use crate::groups::{Pace, attributes};
+use crate::groups::{Dialect, Pace, attributes, template};
 use crate::op::{FailureClass, OpError};
 use crate::property_access::{count, given, items, open, text};
 use crate::types::aws_ec2::key_value;
 use crate::types::aws_elasticloadbalancing::LOAD_BALANCER;
-use kiln_template::print;
+use kiln_template::{Unknown, print};
+use std::sync::Arc;
 use std::time::Duration;
 
-/// The type of a group's members: a separate name, so that an environment can map it to another type.
+/// The type of a group's members inside the group's stack.
 const MEMBER_TYPE: &str = "OS::Heat::ScaledResource";
 
 /// The types of the groups whose members a load balancer can have.
@@ -105,6 +106,45 @@ pub(crate) fn member(group: &Group<'_>, group_tag: &'static str) -> Result<Value
     Ok(Value::Map(definition.into()))
 }
 
+/// The configuration of a group of servers: the name of the resource that the group refers to.
+fn configuration_of(properties: &Members) -> Option<Result<Arc<str>, Arc<str>>> {
+    match properties.get("LaunchConfigurationName").map(open)? {
+        Value::Unknown(Unknown::Reference(name)) => Some(Ok(name.clone())),
+        Value::Text(name) if !name.is_empty() => Some(Err(name.clone())),
+        _ => None,
+    }
+}
+
+/// Refuses a group whose launch configuration is not referred to, or is not there.
+pub(crate) fn check_configuration(
+    properties: &Members,
+    siblings: &dyn SiblingDefinitions,
+) -> Result<(), PropertyError> {
+    let Some(Err(name)) = configuration_of(properties) else { return Ok(()) };
+    let why = match siblings.type_name(&name) {
+        None => "reference can not be found.",
+        Some(_) => "requires a reference to the configuration not just the name of the resource.",
+    };
+    let message = format!("LaunchConfigurationName ({name}) {why}");
+    Err(PropertyError::exception("ValueError", message))
+}
+
+/// The stack of a group of servers for validation, with one member.
+pub(crate) fn expansion(
+    properties: &Members,
+    siblings: &dyn SiblingDefinitions,
+    size: usize,
+) -> Option<Expansion> {
+    let name = configuration_of(properties)?.ok().filter(|_| size > 0)?;
+    let mut written = siblings.properties(&name)?;
+    written.shift_remove("InstanceId");
+    written.retain(|_, value| !value.is_null());
+    let definition =
+        map([("Type", Value::from(MEMBER_TYPE)), ("Properties", Value::Map(written.into()))]);
+    let template = template(Dialect::Cfn, &[("member".into(), definition)]);
+    Some(Expansion { aliases: aliases(), ..Expansion::generated(template) })
+}
+
 /// Checks that the load balancers of a group exist and have a type that supports groups.
 pub(crate) fn check_balancers(group: &Group<'_>) -> Result<(), OpError> {
     for name in balancers(group.properties) {
@@ -160,7 +200,11 @@ pub(crate) fn pace(policy: &Members) -> Result<Pace, OpError> {
     })
 }
 
-/// Maps the type of the members to `AWS::EC2::Instance`, unless the environment has another mapping.
+/// Maps the type of the members to `AWS::EC2::Instance`, which the user may map to another type.
 pub(crate) fn aliased(stage: Stage) -> Stage {
-    Stage { aliases: vec![(MEMBER_TYPE.into(), "AWS::EC2::Instance".into())], ..stage }
+    Stage { aliases: aliases(), ..stage }
+}
+
+fn aliases() -> Vec<(Arc<str>, Arc<str>)> {
+    vec![(MEMBER_TYPE.into(), "AWS::EC2::Instance".into())]
 }

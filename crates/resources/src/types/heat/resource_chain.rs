@@ -38,19 +38,31 @@ pub(super) fn resource_chain() -> ResourceType {
             ),
             attr("refs", List, "List of the reference IDs of the members."),
         ])
+        .expands_to(chain_template)
         .staged(next_stage)
         .attributes(attributes::numbered)
 }
 
 fn next_stage(group: &mut Group<'_>) -> Result<Stage, OpError> {
-    let types = items(group.properties, "resources");
-    let members: Vec<Member> = types
-        .iter()
-        .enumerate()
-        .map(|(at, kind)| (at.to_string().into(), member(group.properties, kind, at)))
-        .collect();
-    let template = template(Dialect::Hot, &members);
+    let template = members_template(group.properties);
     Ok(Stage { template, is_last: true, ..Stage::default() })
+}
+
+/// The chain's stack for validation; `None` if a type is not known.
+fn chain_template(properties: &Members, _: &dyn SiblingDefinitions) -> Option<Expansion> {
+    let is_known = items(properties, "resources").iter().all(|kind| kind.as_text().is_some());
+    let expand = || {
+        let expansion = Expansion::generated(members_template(properties));
+        Expansion { reports_types: true, ..expansion }
+    };
+    is_known.then(expand)
+}
+
+fn members_template(properties: &Members) -> Value {
+    let types = items(properties, "resources").iter().enumerate();
+    let members: Vec<Member> =
+        types.map(|(at, kind)| (at.to_string().into(), member(properties, kind, at))).collect();
+    template(Dialect::Hot, &members)
 }
 
 /// The definition of a member. It depends on the member before it, unless the chain is concurrent.

@@ -63,8 +63,9 @@ const REMOVED_BY_REFERENCE: &str = "removed_by_reference";
 /// The number of members that validation checks; all others are alike.
 const LOOKED_AT: usize = 1;
 
-/// The template of the group's stack for validation, with one member.
-fn group_template(properties: &Members) -> Option<Value> {
+/// The group's stack for validation, with one member.
+fn group_template(properties: &Members, _: &dyn SiblingDefinitions) -> Option<Expansion> {
+    text(section(properties, "resource_def")?, "type")?;
     let count = count(properties, "count")?.min(LOOKED_AT);
     let removed = BTreeSet::new();
     let members: Option<Vec<Member>> = names(count, &removed)
@@ -74,7 +75,8 @@ fn group_template(properties: &Members) -> Option<Value> {
             Some((name, definition))
         })
         .collect();
-    Some(template(Dialect::Hot, &members?))
+    let expansion = Expansion::generated(template(Dialect::Hot, &members?));
+    Some(Expansion { reports_types: true, ..expansion })
 }
 
 /// The definition of a member.

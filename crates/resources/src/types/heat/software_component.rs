@@ -6,7 +6,9 @@ use super::stored_config;
 use crate::behaviour::View;
 use crate::declare::*;
 use crate::op::{Op, OpError};
+use crate::property_access::items;
 use kiln_template::functions::Fault;
+use std::collections::BTreeSet;
 
 pub(super) fn software_component() -> ResourceType {
     ResourceType::new("OS::Heat::SoftwareComponent")
@@ -34,10 +36,29 @@ pub(super) fn software_component() -> ResourceType {
             .required(),
         ]))])
         .attrs([attr("config", Str, "Always null, as a component has several configurations.")])
+        .check_with_siblings(check)
         .creates(|op| Box::pin(create(op)))
         .created_on_adopt()
         .deletes(|op| Box::pin(stored_config::remove(op)))
         .attributes(attribute)
+}
+
+/// One action has one configuration: nothing says which of two would come first.
+fn check(properties: &Members, siblings: &dyn SiblingDefinitions) -> Result<(), PropertyError> {
+    let mut actions = BTreeSet::new();
+    for config in items(properties, "configs").iter().filter_map(Value::as_map) {
+        let own: BTreeSet<_> =
+            items(config, "actions").iter().filter_map(Value::as_text).cloned().collect();
+        if !own.is_disjoint(&actions) {
+            let name = siblings.own_name();
+            return Err(PropertyError::new(format!(
+                "Defining more than one configuration for the same action in SoftwareComponent \
+                 \"{name}\" is not allowed."
+            )));
+        }
+        actions.extend(own);
+    }
+    Ok(())
 }
 
 async fn create(op: &mut Op) -> Result<(), OpError> {

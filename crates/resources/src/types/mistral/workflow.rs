@@ -4,7 +4,8 @@ use super::definition::definition;
 use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::{Op, OpError};
-use crate::property_access::{items, open};
+use crate::property_access::{items, open, section, text};
+use crate::refusals::{exclusive, is_given, may_be_given, needs, one_of};
 use crate::types::fragments::{description_prop, tags_prop};
 use crate::wire;
 use kiln_cloud::{CallPath, Marker, delete, get, post, put};
@@ -48,11 +49,41 @@ pub(super) fn workflow() -> ResourceType {
             };
             Ok(Some(step_into_attribute(&value, path)))
         })
+        .check_with_siblings(check)
         .finder(by_name)
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))
         .on(OperationKind::Check, |op| Box::pin(look(op)))
+}
+
+fn check(properties: &Members, siblings: &dyn SiblingDefinitions) -> Result<(), PropertyError> {
+    let kind = text(properties, "type");
+    let refuse = |path: &str, message: &str| {
+        // Heat puts these parts together itself.
+        let path = format!("{}.properties.{path}", siblings.own_name());
+        Err(PropertyError::new(format!("Mistral resource validation error: : {path}: : {message}")))
+    };
+    let task_name = section(properties, "params").map(|params| may_be_given(params, "task_name"));
+    let has_params = may_be_given(properties, "params");
+    if kind == Some("reverse") && !task_name.unwrap_or(has_params) {
+        let message = "'task_name' is not assigned in 'params' in case of reverse type workflow.";
+        return refuse("params", message);
+    }
+    for task in items(properties, "tasks").iter().filter_map(Value::as_map) {
+        exclusive(task, "workflow", "action")?;
+        one_of(task, &["workflow", "action"])?;
+        if kind == Some("direct") && is_given(task, "requires") {
+            let name = text(task, "name").unwrap_or_default();
+            let message = format!(
+                "task {name} contains property 'requires' in case of direct workflow. Only reverse \
+                 workflows can contain property 'requires'."
+            );
+            return refuse(&format!("tasks.{name}.requires"), &message);
+        }
+        needs(task, "concurrency", "with_items")?;
+    }
+    Ok(())
 }
 
 fn task_defaults() -> Prop {

@@ -1,6 +1,6 @@
 //! OS::Trove::Cluster: a cluster of database instances.
 
-use super::common::{datastore, nics};
+use super::common::{check_networks, datastore, nics};
 use crate::declare::*;
 use crate::op::{Op, OpError, Progress};
 use crate::property_access::{items, open, text};
@@ -71,6 +71,11 @@ pub(super) fn cluster() -> ResourceType {
             let all = shown.and_then(Value::as_list).unwrap_or_default().iter();
             let ids = all.filter_map(|it| it.as_map()?.get("id").cloned());
             Ok(Some(step_into_attribute(&Value::list(ids), path)))
+        })
+        .check(|members| {
+            let mut instances =
+                items(members, "instances").iter().filter_map(|it| open(it).as_map());
+            instances.try_for_each(check_networks)
         })
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(remove(op)))

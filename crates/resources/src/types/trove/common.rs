@@ -41,6 +41,9 @@ pub(super) fn check_networks(members: &Members) -> Result<(), PropertyError> {
     for network in items(members, "networks").iter().filter_map(|it| open(it).as_map()) {
         let is_named = crate::refusals::is_given(network, "network");
         let has_port = crate::refusals::is_given(network, "port");
+        if is_named && has_port {
+            return Err(crate::refusals::conflict(&["network", "port"]));
+        }
         if is_named == has_port && !["network", "port"].iter().any(|name| is_unknown(network, name))
         {
             return Err(PropertyError::new("Either network or port must be provided."));

@@ -1,14 +1,18 @@
 //! Checks of a server's properties beyond their schemas.
 
 use super::disks;
-use crate::declare::{Members, PropertyError, Value};
-use crate::property_access::{is_given, items, open};
+use crate::declare::{Members, PropertyError, SiblingDefinitions, Value};
+use crate::property_access::{is_given, items, open, word};
 use kiln_template::codes;
 
 /// Checks the properties, parts of which may be unknown.
-pub(super) fn check(properties: &Members) -> Result<(), PropertyError> {
+pub(super) fn check(
+    properties: &Members,
+    siblings: &dyn SiblingDefinitions,
+) -> Result<(), PropertyError> {
+    let name = siblings.own_name();
     items(properties, "networks").iter().try_for_each(|entry| match open(entry).as_map() {
-        Some(entry) => check_network(entry, items(properties, "networks").len()),
+        Some(entry) => check_network(entry, items(properties, "networks").len(), name),
         None => Ok(()),
     })?;
     let has_port = |entry: &Value| open(entry).as_map().is_some_and(|it| is_given(it, "port"));
@@ -32,7 +36,7 @@ pub(super) fn check(properties: &Members) -> Result<(), PropertyError> {
     if !older.is_empty() && !newer.is_empty() {
         return Err(conflict(&["block_device_mapping", "block_device_mapping_v2"]));
     }
-    Ok(())
+    boot_source(properties, name).map_err(PropertyError::new)
 }
 
 /// Checks that there is exactly one boot source, as far as the properties are known.
@@ -52,21 +56,26 @@ fn conflict(names: &[&str]) -> PropertyError {
     PropertyError { code: &codes::PROPERTY_CONFLICT, ..PropertyError::new(message) }
 }
 
-fn check_network(entry: &Members, entries: usize) -> Result<(), PropertyError> {
+fn check_network(entry: &Members, entries: usize, name: &str) -> Result<(), PropertyError> {
     let has = |name: &str| is_given(entry, name);
     if has("allocate_network") {
         let alone = entry.keys().filter(|name| is_given(entry, name)).count() == 1;
-        if !alone || entries > 1 {
-            return Err(PropertyError::new(
-                "allocate_network must be the only member of the only network of a server.",
-            ));
-        }
-        return Ok(());
+        return match (alone, entries) {
+            (false, _) => Err(PropertyError::new(
+                "Can not specify \"allocate_network\" with other keys of networks at the same time.",
+            )),
+            (true, 2..) => Err(PropertyError::new(
+                "Property \"allocate_network\" can not be specified if multiple network interfaces set \
+                 for server.",
+            )),
+            (true, _) => Ok(()),
+        };
     }
     if !["network", "port", "subnet", "uuid"].into_iter().any(has) {
-        return Err(PropertyError::new(
-            "A network of a server needs one of network, port, subnet or allocate_network.",
-        ));
+        return Err(PropertyError::new(format!(
+            "One of the properties \"network\", \"port\", \"allocate_network\" or \"subnet\" should be \
+             set for the specified network of server \"{name}\"."
+        )));
     }
     if has("port") && has("fixed_ip") {
         return Err(conflict(&["networks/fixed_ip", "networks/port"]));
@@ -74,7 +83,8 @@ fn check_network(entry: &Members, entries: usize) -> Result<(), PropertyError> {
     let has_own_port = ["port", "subnet", "port_extra_properties"].into_iter().any(has);
     if has("floating_ip") && !has_own_port {
         return Err(PropertyError::new(
-            "floating_ip needs a port to point to: give port or subnet beside it, not network alone.",
+            "Property \"floating_ip\" is not supported if only \"network\" is specified, because the \
+             corresponding port can not be retrieved.",
         ));
     }
     Ok(())
@@ -85,7 +95,11 @@ fn check_old_disk(disk: &Members) -> Result<(), PropertyError> {
     match (has("volume_id"), has("snapshot_id")) {
         (true, true) => Err(conflict(&["volume_id", "snapshot_id"])),
         (false, false) => {
-            Err(PropertyError::new("A block device needs one of volume_id or snapshot_id."))
+            let device = word(disk, "device_name").unwrap_or_default();
+            let message = format!(
+                "Either volume_id or snapshot_id must be specified for device mapping {device}"
+            );
+            Err(PropertyError::new(message))
         }
         _ => Ok(()),
     }
@@ -98,10 +112,17 @@ fn check_disk(disk: &Members) -> Result<(), PropertyError> {
     match sources.len() {
         0 if is_given(disk, "ephemeral_format") => Ok(()),
         0 => Err(PropertyError::new(
-            "A block device needs one of volume_id, snapshot_id, image, swap_size, ephemeral_size or \
-             ephemeral_format.",
+            "Either volume_id, snapshot_id, image_id, swap_size, ephemeral_size or ephemeral_format must \
+             be specified.",
         )),
         1 => Ok(()),
-        _ => Err(conflict(&sources)),
+        _ => Err(conflict(&[
+            "volume_id",
+            "snapshot_id",
+            "image",
+            "swap_size",
+            "ephemeral_size",
+            "ephemeral_format",
+        ])),
     }
 }

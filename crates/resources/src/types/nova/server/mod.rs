@@ -94,7 +94,7 @@ pub(super) fn server() -> ResourceType {
             attr("os_collect_config", Map, "Settings with which `os-collect-config` on the server fetches its metadata.").uncached().handed_out().since("9.0.0"),
             attr("tags", List, "Words by which the server can be found.").since("8.0.0"),
         ])
-        .check(checks::check)
+        .check_with_siblings(checks::check)
         .finder(create::marker)
         .creates(|op| Box::pin(create::create(op)))
         .updates(|op| Box::pin(update::update(op)))
