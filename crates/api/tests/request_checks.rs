@@ -457,3 +457,34 @@ async fn mistakes_that_no_schema_shows_are_refused_at_once() {
     let expected = (400, "ResourcePropertyConflict".to_owned(), message.to_owned());
     assert_eq!(created(&api, &one("s", conflict, json!({}))).await, expected);
 }
+
+// --- time ---
+
+#[tokio::test]
+async fn queries_know_the_time_in_properties_and_outputs() {
+    let api = TestApi::new();
+    let template = "heat_template_version: 2021-04-16
+resources:
+  v: {type: OS::Heat::Value, properties: {value: {yaql: {expression: now().year, data: {}}}}}
+outputs:
+  property: {value: {get_attr: [v, value]}}
+  year: {value: {yaql: {expression: now().year, data: {}}}}
+  zone: {value: {yaql: {expression: localtz().hours, data: {}}}}
+  random: {value: {yaql: {expression: random() < 2, data: {}}}}
+";
+    let path = api.create_with(json!({"stack_name": "s", "template": template})).await;
+    let shown = api.send("demo", "GET", &path, None).await.json();
+    assert_eq!(shown["stack"]["stack_status"], "CREATE_COMPLETE", "{shown}");
+    let outputs = shown["stack"]["outputs"].as_array().unwrap();
+    let output = |name: &str| {
+        let found = outputs.iter().find(|it| it["output_key"] == name);
+        found.map(|it| it["output_value"].clone()).unwrap()
+    };
+    let year: i64 = kiln_engine::now().to_string()[..4].parse().unwrap();
+    for name in ["property", "year"] {
+        let found = output(name).as_i64().unwrap();
+        assert!((year - 1..=year).contains(&found), "{name}: {shown}");
+    }
+    assert_eq!(output("zone"), json!(0.0));
+    assert_eq!(output("random"), json!(true));
+}

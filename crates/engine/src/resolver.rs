@@ -3,6 +3,7 @@
 use crate::blueprint::{Blueprint, ResolvedType};
 use crate::ids::{PhysicalId, ResourceId};
 use crate::state::{Action, Status};
+use crate::time::Time;
 use crate::tree::{Slot, StackKey, Tree};
 use kiln_cloud::{ActingFor, Secret};
 use kiln_resources::behaviour::{InService, NestedStack, Siblings, SignalStorage, View};
@@ -370,6 +371,10 @@ impl StackScope<'_> {
 }
 
 impl Resolver for StackScope<'_> {
+    fn moment(&self) -> Option<i64> {
+        self.tree.moment.map(Time::micros)
+    }
+
     fn reference(&self, resource: &str) -> Result<Value, Fault> {
         match self.current(resource) {
             Some(slot) => self.tree.resolve_reference(slot),

@@ -128,6 +128,7 @@ impl View {
         };
         let mut tree = share.work_on(bytes, load).await?;
         read_signals(*store, &mut tree).await?;
+        tree.moment = Some(crate::runtime::now());
         Ok(Some(View { tree, bytes, _memory: Some(memory) }))
     }
 
@@ -165,7 +166,8 @@ impl View {
     }
 
     /// A tree that was made of so many bytes.
-    pub(crate) fn of(tree: Tree, bytes: usize) -> View {
+    pub(crate) fn of(mut tree: Tree, bytes: usize) -> View {
+        tree.moment = Some(crate::runtime::now());
         View { tree, bytes, _memory: None }
     }
 

@@ -35,6 +35,11 @@ pub trait Resolver {
 
     /// The availability zones of the compute service.
     fn availability_zones(&self) -> Result<Value, Fault>;
+
+    /// The time of the evaluation in microseconds since 1970, for queries that ask for it.
+    fn moment(&self) -> Option<i64> {
+        None
+    }
 }
 
 /// Whether a condition holds.

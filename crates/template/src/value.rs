@@ -52,6 +52,8 @@ pub enum Unknown {
     Attribute(Arc<AttributeOf>),
     /// The availability zones of the compute service.
     AvailabilityZones,
+    /// The time at which the value is needed, the time zone of the service, or a random number.
+    Moment,
 }
 
 /// An attribute of a resource.

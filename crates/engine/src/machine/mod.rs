@@ -172,6 +172,7 @@ impl Machine {
 
     /// Applies one input. The effects may be carried out once the changes are durable.
     pub(crate) fn step(&mut self, input: Input, env: &mut Env<'_>) -> Vec<Effect> {
+        self.tree.moment = Some(env.now);
         match input {
             Input::Command(id, command) => {
                 self.tree.changes.done.push(id);
@@ -207,6 +208,7 @@ impl Machine {
 
     /// Works through the queue, until the step has changed as much as a step may.
     pub(crate) fn run_queue(&mut self, env: &mut Env<'_>) {
+        self.tree.moment = Some(env.now);
         while self.tree.count_changes() < self.tree.config.max_changes_per_step
             && let Some(task) = self.queue.pop_front()
         {

@@ -247,6 +247,7 @@ impl Tree {
             active_traversals: 0,
             observed: Default::default(),
             missing: None,
+            moment: None,
         }
     }
 

@@ -92,6 +92,8 @@ pub struct Tree {
     pub(crate) observed: Observations,
     /// What is missing, if only a part of the tree was read.
     pub(crate) missing: Option<Box<Missing>>,
+    /// The time of the step, or of the reading, for expressions that ask for it.
+    pub(crate) moment: Option<Time>,
 }
 
 impl Tree {

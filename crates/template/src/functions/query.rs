@@ -5,10 +5,11 @@ use super::text::quoted_sample;
 use crate::eval::{Checker, Scope};
 use crate::expr::{Call, Expr};
 use crate::functions::Function;
-use crate::value::Value;
+use crate::value::{Unknown, Value};
 use crate::version::Version;
 use kiln_yaql as yaql;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 const SAMPLE: &str = "\n              expression: $.data.var1.sum()\n              data:\n                \
                       var1: [3, 2, 1]";
@@ -70,11 +71,48 @@ pub(super) fn yaql(scope: &Scope<'_>, call: &Call, args: &Value) -> Result<Value
     };
     let data = part("data").map_or_else(|| yaql::Value::map::<Arc<str>>([]), to_query);
     let root = yaql::Value::map([("data", data)]);
-    let (result, steps) = query.evaluate_counting(root, &scope.query_options(BYTES_A_STEP));
+    let mut options = scope.query_options(BYTES_A_STEP);
+    if let Some(micros) = scope.resolver.moment() {
+        options.to_mut().environment = Some(Arc::new(Moment { micros, drawn: AtomicU64::new(0) }));
+    }
+    let (result, steps) = query.evaluate_counting(root, &options);
     scope
         .charge_shared(usize::try_from(steps).unwrap_or(usize::MAX).saturating_mul(BYTES_A_STEP))?;
-    let result = result.and_then(|result| result.to_data());
-    result.map(from_query).map_err(|error| Fault::new(error.to_string()))
+    match result.and_then(|result| result.to_data()) {
+        Ok(data) => Ok(from_query(data)),
+        // Before a stack exists, there is no time at which its values are needed.
+        Err(error) if matches!(error.kind(), yaql::ErrorKind::NoEnvironment(_)) => {
+            Ok(Value::Unknown(Unknown::Moment))
+        }
+        Err(error) => Err(Fault::new(error.to_string())),
+    }
+}
+
+/// The surroundings of a query: a time, in UTC, and random numbers that follow from it.
+struct Moment {
+    micros: i64,
+    /// How many random numbers were drawn.
+    drawn: AtomicU64,
+}
+
+impl yaql::Environment for Moment {
+    fn now(&self) -> Option<i64> {
+        Some(self.micros)
+    }
+
+    fn local_offset(&self) -> Option<i32> {
+        Some(0)
+    }
+
+    fn random(&self) -> Option<u64> {
+        // SplitMix64, seeded by the time.
+        let drawn = self.drawn.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        let seed = u64::from_ne_bytes(self.micros.to_ne_bytes());
+        let mixed = seed.wrapping_add(drawn.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        Some(mixed ^ (mixed >> 31))
+    }
 }
 
 fn to_query(value: &Value) -> yaql::Value {
