@@ -19,9 +19,16 @@ struct Service {
     files: Json,
     /// What becomes of the next thing that it is told.
     fails: bool,
+    /// Whether everything happens within the same second.
+    is_quick: bool,
 }
 
 impl Service {
+    /// How often a stack was looked at since it was last told something.
+    fn looks(&self) -> u32 {
+        self.stacks[0].3
+    }
+
     fn show(&mut self, at: usize) -> Json {
         let (name, status, time, looks) = &mut self.stacks[at];
         *looks += 1;
@@ -38,7 +45,8 @@ impl Service {
     fn begin(&mut self, at: usize, action: &str) {
         let status = if std::mem::take(&mut self.fails) { "FAILED" } else { "COMPLETE" };
         let stack = &mut self.stacks[at];
-        *stack = (stack.0.clone(), format!("{action}_{status}"), stack.2 + 1, 0);
+        let time = stack.2 + u32::from(!self.is_quick);
+        *stack = (stack.0.clone(), format!("{action}_{status}"), time, 0);
     }
 }
 
@@ -155,6 +163,23 @@ fn a_stack_of_its_own_lives_and_dies() {
         json(r#"{"outputs": {"url": "http://x"}, "stack_name": "stack-x-abcdefghijkl"}"#)
     );
     assert_eq!(drive.context.physical_id, None);
+}
+
+#[test]
+fn another_action_within_the_same_second_is_not_mistaken_for_the_last_one() {
+    let (mut drive, mut service) = (drive(), Service { is_quick: true, ..Service::default() });
+    for operation in [
+        OperationKind::Create,
+        OperationKind::Suspend,
+        OperationKind::Resume,
+        OperationKind::Update,
+        OperationKind::Check,
+    ] {
+        drive.context.journal = Default::default();
+        drive.run(&behaviour(), operation, &mut service);
+        assert_eq!(drive.result(), &Ok(()), "{operation:?}");
+        assert!(service.looks() <= 3, "{operation:?}: {} looks", service.looks());
+    }
 }
 
 #[test]

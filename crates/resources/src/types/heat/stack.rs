@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 pub(super) fn stack() -> ResourceType {
     ResourceType::new("OS::Heat::Stack")
-        .plain_data([NAME, SEEN, "snapshot_id", "snapshot_template", "snapshot_parameters"])
+        .plain_data([NAME, SEEN, LAST_ACTION, "snapshot_id", "snapshot_template", "snapshot_parameters"])
         .about("A stack in another region or another cloud.")
         .service(Service::Orchestration)
         .entity("stacks")
@@ -49,6 +49,9 @@ const SERVICE: Service = Service::Orchestration;
 /// The entry of the resource's data with the time of the last action, which distinguishes the next action from
 /// it.
 const SEEN: &str = "updated_time";
+
+/// The entry of the resource's data with the last action.
+const LAST_ACTION: &str = "last_action";
 
 /// The entry of the resource's data with the name of the stack.
 const NAME: &str = "stack_name";
@@ -152,7 +155,9 @@ async fn act(op: &mut Op, action: &str) -> Result<(), OpError> {
 
 /// Waits until an action on the stack is complete, and keeps the stack for attributes.
 async fn until(op: &mut Op, action: &str) -> Result<(), OpError> {
-    let seen = op.data(SEEN).cloned();
+    // Times have a resolution of one second, but another action than the last one is new at any time.
+    let is_repeated = op.data(LAST_ACTION).is_none_or(|last| *last == action.into());
+    let seen = op.data(SEEN).filter(|_| is_repeated).cloned();
     let mut looks = 0;
     let look = there(op, get(SERVICE, path(op)));
     let shown = op.until(look, |reply| {
@@ -163,6 +168,7 @@ async fn until(op: &mut Op, action: &str) -> Result<(), OpError> {
     let stack = &shown.body["stack"];
     let time = stack["updated_time"].as_str().unwrap_or("never");
     op.set_data(SEEN, time);
+    op.set_data(LAST_ACTION, action);
     let outputs = stack["outputs"].as_array().into_iter().flatten().filter_map(|output| {
         Some((output["output_key"].as_str()?, wire::value(&output["output_value"])))
     });
@@ -175,8 +181,8 @@ fn progress(reply: &Reply, action: &str, seen: Option<&Value>, looks: u32) -> Pr
     let status = reply.text("/stack/stack_status").unwrap_or_default();
     let time = Value::from(reply.text("/stack/updated_time").unwrap_or("never"));
     let (was, how) = status.split_once('_').unwrap_or((status, ""));
-    // The stack may still show the state before the command. Times have a resolution of one second, so after
-    // some reads an equal time does not count.
+    // The stack may still show the state before the command. Two actions of one kind may have the same time, so after some
+    // reads an equal time does not count.
     let is_stale = was != action || seen == Some(&time);
     match how {
         _ if is_stale && looks < LOOKS => Progress::NotYet,
