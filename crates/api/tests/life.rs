@@ -212,6 +212,41 @@ async fn a_resource_is_signalled_and_marked() {
 }
 
 #[tokio::test]
+async fn a_signal_that_the_action_does_not_allow_is_refused_and_leaves_an_event() {
+    let api = TestApi::new();
+    let template = "heat_template_version: 2021-04-16\nresources:\n  h: {type: OS::Heat::WaitConditionHandle}\n";
+    let path = api.create_with(json!({"stack_name": "s", "template": template})).await;
+    let suspend = json!({"suspend": null});
+    api.send("demo", "POST", &format!("{path}/actions"), Some(suspend)).await;
+    api.rest(&path).await;
+    let reply = api.send("demo", "POST", &format!("{path}/resources/h/signal"), None).await;
+    let refused = "Signal resource during SUSPEND is not supported.";
+    assert_eq!((reply.status, reply.json()["error"]["message"].clone()), (400, refused.into()));
+    api.rest(&path).await;
+    let events = api.get(&format!("{path}/resources/h/events")).await.json()["events"].clone();
+    let last = &events.as_array().expect("events")[0];
+    assert_eq!(last["resource_status"], "SUSPEND_COMPLETE");
+    assert_eq!(last["resource_status_reason"], "Cannot signal resource during SUSPEND");
+}
+
+#[tokio::test]
+async fn a_nested_stack_shows_the_timeout_of_its_root() {
+    let api = TestApi::new();
+    let body = json!({
+        "stack_name": "s",
+        "template": TEMPLATE,
+        "files": {"child.yaml": CHILD},
+        "timeout_mins": 10,
+    });
+    let path = api.create_with(body).await;
+    let resource = api.get(&format!("{path}/resources/c")).await.json()["resource"].clone();
+    let links = resource["links"].as_array().expect("links").clone();
+    let nested = links.iter().find(|link| link["rel"] == "nested").expect("a nested stack");
+    let (_, nested) = nested["href"].as_str().expect("a URL").split_once("/v1").expect("a path");
+    assert_eq!(api.get(nested).await.json()["stack"]["timeout_mins"], 10);
+}
+
+#[tokio::test]
 async fn a_stream_tells_events_until_the_stack_rests_and_goes_on_from_the_last_one_seen() {
     let api = TestApi::new();
     let path = stack(&api).await;

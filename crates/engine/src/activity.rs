@@ -137,5 +137,6 @@ pub(crate) fn operation_name(operation: OperationKind) -> &'static str {
         OperationKind::DeleteSnapshot => "delete_snapshot",
         OperationKind::ResolveDoubt => "resolve_doubt",
         OperationKind::Observe => "observe",
+        OperationKind::Cancel => "cancel",
     }
 }

@@ -13,7 +13,7 @@ use kiln_resources::constraints::offline;
 use kiln_resources::declare::ResourceType;
 use kiln_resources::implicit_dependencies::{self, Candidate};
 use kiln_template::document::{Node, SecretHandling};
-use kiln_template::environment::{EntryPath, Environment, Implementation, Registry, Statements};
+use kiln_template::environment::{EntryPath, Environment, Implementation, Registry};
 use kiln_template::parameters::{
     ParameterCheck, Parameters, PseudoParameters, SuppliedParameters, SuppliedValues,
 };
@@ -104,10 +104,21 @@ pub(crate) struct SharedParts {
     pub(crate) files: Arc<Files>,
     /// Defaults for the parameters of any template.
     pub(crate) defaults: SuppliedValues,
-    /// The user's statements about resource types.
-    pub(crate) registry: Statements,
+    /// What the user says about resource types.
+    pub(crate) registry: Value,
     /// The types that may not be used.
     pub(crate) forbidden: Arc<BTreeSet<Arc<str>>>,
+}
+
+impl SharedParts {
+    /// Whether a type is the same for every resource: not if its text is that of a nested stack.
+    fn defines(&self, resource_type: &ResolvedType) -> bool {
+        match resource_type {
+            ResolvedType::Builtin(_) => true,
+            ResolvedType::Template(resource_type) => self.files.contains_key(&resource_type.url),
+            ResolvedType::Unknown(_) => false,
+        }
+    }
 }
 
 /// The type of a resource.
@@ -142,6 +153,15 @@ impl ResolvedType {
         match self {
             ResolvedType::Builtin(resource_type) => Some(&resource_type.schema),
             ResolvedType::Template(resource_type) => Some(&resource_type.interface),
+            ResolvedType::Unknown(_) => None,
+        }
+    }
+
+    /// The name that its resources are recorded with; nothing if it cannot be found.
+    pub(crate) fn name(&self) -> Option<&str> {
+        match self {
+            ResolvedType::Builtin(resource_type) => Some(resource_type.name()),
+            ResolvedType::Template(resource_type) => Some(&resource_type.label),
             ResolvedType::Unknown(_) => None,
         }
     }
@@ -252,6 +272,17 @@ pub(crate) struct Identity<'a> {
     pub id: Option<StackId>,
     /// Its project.
     pub project: &'a Arc<str>,
+    /// The texts of files that the request left out.
+    pub kept_text: KeptText<'a>,
+}
+
+/// The text that the nested stack of a resource is made of, by the names of the resource and of the file. A group that
+/// changes in batches has members of its former definition, whose file the request may have left out.
+pub(crate) type KeptText<'a> = &'a dyn Fn(&str, &str) -> Option<Arc<str>>;
+
+/// No file is kept: the stack does not exist yet.
+pub(crate) fn no_kept_text(_: &str, _: &str) -> Option<Arc<str>> {
+    None
 }
 
 impl Identity<'_> {
@@ -293,10 +324,14 @@ impl Blueprint {
         let (definition, _) =
             Definition::bind(template, parameters, recipe.files.clone(), UnsetParameters::Error);
         let registry = environment.registry(config.global.clone());
+        // Without the places in a file, which a stored environment does not have.
+        let defaults = environment.parameter_defaults.iter();
+        let written = environment.to_value();
+        let said = written.as_map().and_then(|members| members.get("resource_registry"));
         let shared = SharedParts {
             files: recipe.files.clone(),
-            defaults: environment.parameter_defaults.clone(),
-            registry: environment.resource_registry.clone(),
+            defaults: defaults.map(|(name, it)| (name.clone(), it.value.clone().into())).collect(),
+            registry: said.cloned().unwrap_or_default(),
             forbidden: recipe.forbidden.clone(),
         };
         // If nothing of it changed, nested stacks need not be looked at.
@@ -304,7 +339,7 @@ impl Blueprint {
             Some(former) if *former.shared == shared => former.shared.clone(),
             _ => Arc::new(shared),
         };
-        Ok(Blueprint::new(config, templates, definition, registry, shared))
+        Ok(Blueprint::new(config, templates, definition, registry, (shared, identity.kept_text)))
     }
 
     /// The blueprint of a stack nested in a resource of another; problems with its parameters are returned.
@@ -342,7 +377,8 @@ impl Blueprint {
         }
         let registry =
             self.registry.child(parent_resource.0, parent_resource.1).with_aliases(&recipe.aliases);
-        Ok(Blueprint::new(config, templates, definition, registry, self.shared.clone()))
+        let files = (self.shared.clone(), identity.kept_text);
+        Ok(Blueprint::new(config, templates, definition, registry, files))
     }
 
     fn new(
@@ -350,7 +386,7 @@ impl Blueprint {
         templates: &mut Templates,
         mut definition: Definition,
         registry: Registry,
-        shared: Arc<SharedParts>,
+        (shared, kept_text): (Arc<SharedParts>, KeptText<'_>),
     ) -> Blueprint {
         let mut known: IndexMap<Arc<str>, ResolvedType> = IndexMap::new();
         let has_exceptions = registry.user().has_resources();
@@ -360,9 +396,12 @@ impl Blueprint {
             // Unless the registry makes a difference between resources, a type means one thing.
             let resource_type = match known.get(name) {
                 Some(resource_type) if !has_exceptions => resource_type.clone(),
-                _ => resolve_type(config, templates, &registry, &shared, name, &resource.name),
+                _ => {
+                    let files = (&*shared, kept_text);
+                    resolve_type(config, templates, &registry, files, name, &resource.name)
+                }
             };
-            if !has_exceptions {
+            if !has_exceptions && shared.defines(&resource_type) {
                 known.insert(name.clone(), resource_type.clone());
             }
             types.push(resource_type);
@@ -405,7 +444,7 @@ fn resolve_type(
     config: &Config,
     templates: &mut Templates,
     registry: &Registry,
-    shared: &SharedParts,
+    (shared, kept_text): (&SharedParts, KeptText<'_>),
     resource_type: &Arc<str>,
     resource: &str,
 ) -> ResolvedType {
@@ -425,14 +464,14 @@ fn resolve_type(
             config.types.get(&name).map_or_else(unknown, ResolvedType::Builtin)
         }
         Ok(Implementation::Template { url, entry, .. }) => {
-            let Some(text) = shared.files.get(&url) else {
+            let kept = || kept_text(resource, &url);
+            let Some(text) = shared.files.get(&url).cloned().or_else(kept) else {
                 let message = format!("Could not fetch remote template \"{url}\"");
                 return ResolvedType::Unknown(message.into());
             };
-            match templates.read(&config.template_cache, &url, text) {
+            match templates.read(&config.template_cache, &url, &text) {
                 Ok(template) => {
                     let interface = nested::interface(resource_type, &template, &shared.defaults);
-                    let text = text.clone();
                     let label = match is_builtin(resource_type) {
                         true => format!("{resource_type} (a template)").into(),
                         false => resource_type.clone(),

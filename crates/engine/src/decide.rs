@@ -8,6 +8,7 @@ use crate::state::{Action, Status};
 use crate::tree::Resource;
 use kiln_resources::behaviour::DefinitionChange;
 use kiln_resources::constraints::offline;
+use kiln_resources::declare::ResourceType;
 use kiln_resources::guard::guarded;
 use kiln_resources::op::{self, FailureClass};
 use kiln_template::{Members, Path, ResolvedDefinition, Value, convert_properties, environment};
@@ -37,17 +38,15 @@ pub(crate) enum Decision {
 /// A resource, its former definition and the new one.
 pub(crate) struct Case<'a> {
     pub(crate) resource: &'a Resource,
+    /// The built-in type that it is of; `None` if that is a template.
+    pub(crate) former_type: Option<&'static ResourceType>,
     pub(crate) before: &'a ResolvedDefinition,
     pub(crate) after: &'a ResolvedDefinition,
     /// The type that it is to be of.
     pub(crate) resolved_type: &'a ResolvedType,
-    /// The name of that type: of a built-in one, or as written.
-    pub(crate) type_name: &'a str,
     pub(crate) restricted: BTreeSet<environment::Action>,
     /// A check found something wrong inside the nested stack.
     pub(crate) is_nested_check_failed: bool,
-    /// The nested stack has to be updated even if the definition is the same.
-    pub(crate) must_update_nested: bool,
     /// What was observed of its object, if it was read.
     pub(crate) observed: Option<&'a Observed>,
 }
@@ -66,7 +65,7 @@ pub(crate) fn decide(case: &Case<'_>) -> Decision {
 fn decide_freely(case: &Case<'_>) -> Decision {
     let (resource, before, after) = (case.resource, case.before, case.after);
     let silently = Decision::Replace { is_announced: false };
-    if &*resource.type_name != case.type_name && !is_successor(case) {
+    if !keeps_object(resource, case.former_type, case.resolved_type) {
         return silently;
     }
     if before.external_id != after.external_id {
@@ -95,7 +94,9 @@ fn decide_freely(case: &Case<'_>) -> Decision {
         .resolved_type
         .builtin()
         .is_some_and(|resource_type| resource_type.behaviour.replaces.is_some());
-    if before.equals(after) && !case.must_update_nested && !has_drifted {
+    // An update goes into every nested stack, as in Heat: nothing else finds out whether it is what it should be.
+    let is_nested = resource.child.is_some();
+    if before.equals(after) && !is_nested && !has_drifted {
         let is_replaced = match asks_always {
             true => is_replaced(case, &Converted::of(case)),
             false => Ok(false),
@@ -110,11 +111,23 @@ fn decide_freely(case: &Case<'_>) -> Decision {
     decide_change(case)
 }
 
-fn is_successor(case: &Case<'_>) -> bool {
-    let old = case.resolved_type.builtin();
-    old.is_some_and(|resource_type| {
-        resource_type.successor.as_deref() == Some(&*case.resource.type_name)
-    })
+/// Whether a resource can be brought to a type without another object: if it is of that type, if the type is the
+/// successor of its own, or if both are templates. A nested stack is updated from any template to any other.
+pub(crate) fn keeps_object(
+    resource: &Resource,
+    former_type: Option<&ResourceType>,
+    resolved_type: &ResolvedType,
+) -> bool {
+    match (former_type, resolved_type) {
+        (Some(former), ResolvedType::Builtin(resource_type)) => {
+            former.name() == resource_type.name()
+                || former.successor.as_deref() == Some(resource_type.name())
+        }
+        (None, ResolvedType::Template(resource_type)) => {
+            resource.child.is_some() || resource.type_name == resource_type.label
+        }
+        _ => false,
+    }
 }
 
 /// Whether a resource that failed is beyond repair.

@@ -298,7 +298,8 @@ impl<'v> StackView<'v> {
         let stack = self.tree.stack(self.key);
         StackSettings {
             tags: Some(stack.tags.clone()),
-            timeout: stack.timeout,
+            // An action on a nested stack ends with that of the root.
+            timeout: stack.timeout.or(self.tree.stack(self.tree.root_key()).timeout),
             is_rolled_back: Some(stack.is_rolled_back),
             ..StackSettings::default()
         }

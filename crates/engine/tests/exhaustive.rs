@@ -100,6 +100,23 @@ const SCENARIOS: &[Scenario] = &[
         &["ROLLBACK_COMPLETE: x x", "UPDATE_COMPLETE: slow*2 y"],
     ),
     scenario(
+        "an unhealthy resource of a type that keeps its objects is as it should be",
+        |w| {
+            let wanted =
+                "heat_template_version: 2021-04-16\nresources: {h: {type: Test::Homing}}\n";
+            let first = recipe(&mut w.rng, wanted, &[]);
+            w.create(first, StackSettings::default());
+            w.run();
+            let (stack, resource, reason) = (w.root, "h".into(), "".into());
+            later(w, 1, |_| Command::Mark { stack, resource, is_healthy: false, reason });
+            let recipe = recipe(&mut w.rng, wanted, &[]);
+            let settings = StackSettings::default();
+            later(w, 20, |_| Command::Update { recipe, settings });
+            w.run();
+        },
+        &["UPDATE_COMPLETE: "],
+    ),
+    scenario(
         "an update overtakes another",
         |w| {
             create(w, "a x; b x a");

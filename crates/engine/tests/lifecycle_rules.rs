@@ -288,7 +288,7 @@ fn a_check_reports_failures_and_an_update_repairs_them() {
     );
     world.cloud.things.remove("t1");
     let events = told(&mut world, Command::ForEach(root, Action::Check));
-    let reason = "NotFound: resources.a: it is not there (HTTP 404). Next: bring it back, or update the stack, which makes another.";
+    let reason = "NotFound: resources.a: it is not there (HTTP 404). Next: bring it back, or update the stack, which makes another. 'CHECK' not fully supported (see resources)";
     assert_eq!(
         events.last().unwrap(),
         &format!("s CHECK_FAILED Resource CHECK failed: a: Resource CHECK failed: {reason}")

@@ -79,7 +79,7 @@ fn a_preview_includes_nested_stacks() {
     assert_eq!(
         lines,
         [
-            "m Unchanged",
+            "m Updated",
             "m: inner Unchanged",
             "m: outer Unchanged",
             "n Updated",

@@ -14,6 +14,7 @@ mod export;
 mod hooks;
 mod lifecycle;
 mod lifecycle_rules;
+mod nested;
 mod notifications;
 mod preview;
 mod runtime;

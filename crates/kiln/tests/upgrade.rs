@@ -50,7 +50,7 @@ const ENDS: [(&str, &str); 34] = [
     ("suspended", "SUSPEND_COMPLETE"),
     ("suspending", "SUSPEND_COMPLETE"),
     ("unhealthy", "CREATE_COMPLETE"),
-    ("update-failed", "CHECK_COMPLETE"),
+    ("update-failed", "CHECK_FAILED"),
     ("updating", "UPDATE_COMPLETE"),
     ("waiting", "CREATE_COMPLETE or CREATE_FAILED"),
     ("watched", "CREATE_COMPLETE"),

@@ -39,6 +39,8 @@ pub enum OperationKind {
     ResolveDoubt,
     /// Reads the object and compares it with the definition, to find drift.
     Observe,
+    /// Tells the object's service that an operation on it was stopped.
+    Cancel,
 }
 
 /// An operation: an async function, boxed.
@@ -95,6 +97,8 @@ pub struct Behaviour {
     pub snapshot: Option<Handler>,
     /// Deletes the copy that belongs to a snapshot.
     pub delete_snapshot: Option<Handler>,
+    /// Tells the object's service that an operation on it was stopped. It runs after the operation, and may fail.
+    pub cancel: Option<Handler>,
     /// Changes the properties so that the resource is created from its copy when the stack is restored.
     pub restore: Option<RestoreFn>,
     /// Returns the mark by which the object is found after a lost call.
@@ -137,6 +141,7 @@ impl Behaviour {
             OperationKind::Resume => self.resume,
             OperationKind::Snapshot => self.snapshot,
             OperationKind::DeleteSnapshot => self.delete_snapshot,
+            OperationKind::Cancel => self.cancel,
             OperationKind::ResolveDoubt => None,
             OperationKind::Observe if self.rest.is_some() => Some(|op| Box::pin(rest::observe(op))),
             // Without a REST interface only the object's existence can be observed.

@@ -141,7 +141,7 @@ impl Machine {
         self.reached.hit(Transition::begun(traversal.action));
         match (&traversal.phase, traversal.action) {
             (Phase::Pending, Action::Delete) => self.start_cleanup(key),
-            (Phase::Pending, _) if traversal.is_for_each() => self.start_for_each(key),
+            (Phase::Pending, _) if traversal.is_for_each() => self.start_for_each(env, key),
             (Phase::Pending, _) => self.start_forward(env, key),
             (_, action) => {
                 self.unexpected(key, format!("the first phase of {action} begins twice"));
@@ -224,12 +224,23 @@ impl Tree {
         }
     }
 
+    /// The text of a file that the nested stack of a resource is made of.
+    pub(crate) fn kept_text(&self, key: StackKey, resource: &str, url: &str) -> Option<Arc<str>> {
+        let child = self.resource(self.current(key, resource)?).child?;
+        match &self.stack(child).recipe.template {
+            Source::File(name, text) if &**name == url => Some(text.clone()),
+            _ => None,
+        }
+    }
+
     /// Reads a stack's template and binds it to its parameters.
     pub(crate) fn bind_template(&mut self, key: StackKey) -> Result<(), String> {
         let config = self.config.clone();
         let mut templates = std::mem::take(&mut self.templates);
         let stack = self.stack(key);
-        let identity = Identity { name: &stack.name, id: Some(stack.id), project: &self.project };
+        let kept_text = &|resource: &str, url: &str| self.kept_text(key, resource, url);
+        let identity =
+            Identity { name: &stack.name, id: Some(stack.id), project: &self.project, kept_text };
         let recipe = stack.recipe.clone();
         let blueprint = match (&recipe.template, stack.parent_resource) {
             (Source::Nothing, _) => Ok(None),

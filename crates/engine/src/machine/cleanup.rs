@@ -1,9 +1,9 @@
 //! The cleanup: each resource that the goal has no place for is removed, after those that need it.
 
-use super::Machine;
 use super::operations::OperationSpec;
 use super::reached::Transition;
 use super::traversal::Phase;
+use super::{Machine, Timer};
 use crate::ids::ResourceId;
 use crate::state::{Action, Status};
 use crate::tree::{Env, Slot, StackKey, Tree};
@@ -16,6 +16,24 @@ impl Machine {
     /// Begins the cleanup of a stack.
     pub(crate) fn start_cleanup(&mut self, key: StackKey) {
         let slots = self.tree.unwanted(key);
+        self.schedule_cleanup(key, slots);
+    }
+
+    /// Begins the cleanup of a nested stack whose parent's action has failed: what the template no longer has goes, and
+    /// what was replaced stays until the next traversal, because resources of the parent may still use it.
+    pub(crate) fn start_cleanup_of_removed(&mut self, env: &mut Env<'_>, key: StackKey) {
+        let Some(deadline) = self.tree.traversal(key).map(|traversal| traversal.deadline) else {
+            return self.unexpected(key, "a cleanup begins without a traversal");
+        };
+        // No traversal of the parent ends this one any more.
+        self.timers.insert((deadline, Timer::Stack(key)));
+        let mut slots = self.tree.unwanted(key);
+        slots.retain(|slot| self.tree.is_current(*slot) && !self.tree.is_wanted(*slot));
+        self.schedule_cleanup(key, slots);
+        self.resolve_doubts(env, key);
+    }
+
+    fn schedule_cleanup(&mut self, key: StackKey, slots: Vec<Slot>) {
         let edges = RemovalEdges::new(&self.tree, &slots);
         let graph = edges.graph(|_| true).unwrap_or_else(|| {
             self.reached.hit(Transition::CleanupGraphCyclic);
@@ -36,13 +54,8 @@ impl Machine {
         let Some(slot) = slot else { return self.node_done(key, node) };
         let is_delete = self.tree.is_being_deleted(key);
         let resource = self.tree.resource(slot);
-        if let Some(op) = &resource.op {
-            return match op.kind {
-                OperationKind::Delete | OperationKind::DeleteSnapshot => {
-                    self.claim_or_park(key, slot, node)
-                }
-                _ => self.park(key, slot, node),
-            };
+        if resource.op.is_some() {
+            return self.visit_busy_cleanup(env, key, slot, node);
         }
         if !is_delete && self.tree.is_wanted(slot) {
             return match resource.child.filter(|_| self.tree.has_deferred_cleanup(slot)) {
@@ -69,6 +82,21 @@ impl Machine {
         let (kind, action) = (OperationKind::Delete, Action::Delete);
         let start = OperationSpec { kind, action, node, target: None, requires: Vec::new() };
         self.start_operation(env, slot, start);
+    }
+
+    /// Visits a resource that may have to be removed and has an operation, which is awaited. What is done inside a nested
+    /// stack that has to go is stopped.
+    fn visit_busy_cleanup(&mut self, env: &mut Env<'_>, key: StackKey, slot: Slot, node: usize) {
+        let Some(op) = &self.tree.resource(slot).op else { return };
+        if matches!(op.kind, OperationKind::Delete | OperationKind::DeleteSnapshot) {
+            return self.claim_or_park(key, slot, node);
+        }
+        let is_nested = op.stages().is_some();
+        self.park(key, slot, node);
+        if is_nested && (self.tree.is_being_deleted(key) || !self.tree.is_wanted(slot)) {
+            self.reached.hit(Transition::BusyNestedStopped);
+            self.stop_operation(env, slot);
+        }
     }
 }
 

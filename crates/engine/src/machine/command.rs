@@ -2,7 +2,7 @@
 
 use super::Machine;
 use super::reached::Transition;
-use super::traversal::{Objects, OnFailure, TraversalSpec};
+use super::traversal::{Objects, TraversalSpec};
 use crate::blueprint::Recipe;
 use crate::config::Config;
 use crate::ids::{SnapshotId, StackId};
@@ -175,9 +175,11 @@ impl Machine {
                 return;
             }
             // The interrupted action ends here, with an event.
-            let action = traversal.action;
-            let reason = format!("Stack {action} cancelled");
-            self.tree.stack_event(env, key, State::new(action, Status::Failed), &reason);
+            let failed = State::new(traversal.action, Status::Failed);
+            if stack.state != failed {
+                let reason = format!("Stack {} cancelled", failed.action);
+                self.tree.stack_event(env, key, failed, &reason);
+            }
         }
         let spec = TraversalSpec::new(Action::Delete, None);
         self.begin_traversal(env, key, TraversalSpec { objects, ..spec });
@@ -191,21 +193,23 @@ impl Machine {
             matches!(traversal.action, Action::Update | Action::Create)
                 && traversal.failure.is_none()
         });
-        if traversal.is_none() {
+        let Some(action) = traversal.map(|traversal| traversal.action) else {
             // The action was quicker, or is one that cannot be cancelled.
             return self.reached.hit(Transition::CommandIgnored);
-        }
+        };
         self.reached.hit(Transition::TraversalCancelled);
-        self.cancel_traversal(env, key);
-        if let Some(traversal) = self.traversal_mut(key).filter(|_| with_rollback) {
-            traversal.on_failure = OnFailure::RollBack;
+        match with_rollback {
+            // Operations that are running are awaited, and what they have done is undone.
+            true => self.roll_back(env, key, action),
+            false => self.wind_down(env, key),
         }
     }
 
     fn run_on_each(&mut self, env: &mut Env<'_>, key: StackKey, action: Action) {
         let stack = self.tree.stack(key);
         let is_done = stack.state.is(action, Status::Complete) && action != Action::Check;
-        if stack.traversal.is_some() || is_done {
+        let is_under_way = stack.traversal.is_some() && stack.state.status == Status::InProgress;
+        if is_under_way || is_done {
             return self.reached.hit(Transition::CommandIgnored);
         }
         self.begin_traversal(env, key, TraversalSpec::new(action, None));

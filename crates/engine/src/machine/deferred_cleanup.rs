@@ -58,16 +58,25 @@ impl Machine {
         }
     }
 
-    /// The parent's cleanup will not come, since its traversal has failed: nested stacks that wait for it are
-    /// complete, and keep what was replaced in them until the next traversal.
-    pub(crate) fn finish_deferred(&mut self, env: &mut Env<'_>, key: StackKey) {
+    /// The parent's cleanup will not come, since its traversal has failed: nested stacks that wait for it keep what was
+    /// replaced in them until the next traversal. What their templates no longer have goes, unless a rollback is about to
+    /// need it.
+    pub(crate) fn finish_deferred(
+        &mut self,
+        env: &mut Env<'_>,
+        key: StackKey,
+        is_rolled_back: bool,
+    ) {
         for child in self.tree.children(key) {
             let is_deferred = self.tree.traversal(child).is_some_and(Traversal::is_deferred);
-            self.finish_deferred(env, child);
-            if is_deferred {
+            self.finish_deferred(env, child, is_rolled_back);
+            if is_deferred && is_rolled_back {
                 self.reached.hit(Transition::DeferredCleanupDropped);
                 self.complete_traversal(env, child);
                 self.resolve_doubts(env, child);
+            } else if is_deferred {
+                self.reached.hit(Transition::DeferredCleanupOfRemoved);
+                self.start_cleanup_of_removed(env, child);
             }
         }
     }

@@ -1,18 +1,23 @@
 //! The end of a traversal: complete, failed, or rolled back.
 
 use super::reached::Transition;
-use super::traversal::{Objects, OnFailure, Phase, StackFailure, Traversal, TraversalSpec};
+use super::traversal::{
+    CheckReport, Objects, OnFailure, Phase, StackFailure, Traversal, TraversalSpec,
+};
 use super::{Machine, Task, Timer};
 use crate::blueprint::Recipe;
 use crate::failure::{Failure, cut};
 use crate::ids::RecipeId;
 use crate::state::{Action, State, Status};
-use crate::tree::{Env, StackKey};
+use crate::tree::{Env, Operation, Pause, Slot, StackKey};
 use kiln_template::environment::Environment;
 use std::sync::Arc;
 
 /// No reason of a stack is longer.
 const MAX_REASON: usize = 65_535;
+
+/// What a check that passed over some resources says.
+const CHECK_INCOMPLETE: &str = ". 'CHECK' not fully supported (see resources)";
 
 impl Machine {
     /// A resource failed, and so does the traversal.
@@ -56,6 +61,42 @@ impl Machine {
         self.stop_all(env, key);
     }
 
+    /// Cancels a stack's traversal without a rollback: the stack has failed at once, nothing more is begun, and operations
+    /// that are running go on to their end. So it is in the stacks nested in it.
+    pub(crate) fn wind_down(&mut self, env: &mut Env<'_>, key: StackKey) {
+        let Some(traversal) = self.traversal_mut(key).filter(|it| it.failure.is_none()) else {
+            return;
+        };
+        let (action, deadline) = (traversal.action, traversal.deadline);
+        let reason = format!("Stack {action} cancelled");
+        traversal.on_failure = OnFailure::Stay;
+        traversal.failure = Some(StackFailure::new(&*reason));
+        traversal.grace_until = Some(deadline);
+        self.timers.insert((deadline, Timer::Stack(key)));
+        self.tree.set_stack_state(env, key, State::new(action, Status::Failed), &reason);
+        if self.tree.stack(key).busy > 0 {
+            self.reached.hit(Transition::TraversalWindsDown);
+        }
+        let slots: Vec<Slot> = self.tree.stack(key).resources.values().copied().collect();
+        for slot in slots {
+            let resource = self.tree.resource(slot);
+            match (resource.op.as_deref(), resource.child) {
+                (Some(op), _) if op.resizing().is_some() => {}
+                // Between two stages of a group nothing is running.
+                (Some(Operation { pause: Some(Pause::Stage(_)), .. }), _) => {
+                    self.stop_operation(env, slot);
+                }
+                (_, Some(child))
+                    if self.tree.traversal(child).is_some_and(|it| !it.is_deferred()) =>
+                {
+                    self.wind_down(env, child);
+                }
+                _ => {}
+            }
+        }
+        self.queue.push_back(Task::MaybeFinish(key));
+    }
+
     /// Ends a traversal, or a phase of it, if that is over. The task may have outlived the stack and its traversal.
     pub(crate) fn maybe_finish(&mut self, env: &mut Env<'_>, key: StackKey) {
         if !self.tree.has_stack(key) {
@@ -77,8 +118,7 @@ impl Machine {
             Phase::Forward(_) if self.tree.defers_cleanup(key) => self.defer_cleanup(key),
             Phase::Forward(_) if self.tree.has_outlived_parent_traversal(key) => {
                 self.reached.hit(Transition::OutlivedParentTraversal);
-                self.complete_traversal(env, key);
-                self.resolve_doubts(env, key);
+                self.start_cleanup_of_removed(env, key);
             }
             Phase::Forward(_) => self.start_cleanup(key),
             Phase::Cleanup(_) if is_busy => {}
@@ -116,7 +156,7 @@ impl Machine {
         };
         let action = traversal.action;
         if !traversal.check.failures.is_empty() {
-            return self.fail_check(env, key, &traversal.check.failures);
+            return self.fail_check(env, key, &traversal.check);
         }
         self.reached.hit(Transition::TraversalCompleted);
         let previous = self.tree.stack_mut(key).previous.take();
@@ -125,7 +165,7 @@ impl Machine {
         }
         let mut reason = format!("Stack {action} completed successfully");
         if traversal.check.is_incomplete {
-            reason.push_str(". 'CHECK' not fully supported (see resources)");
+            reason.push_str(CHECK_INCOMPLETE);
         }
         if action == Action::Delete {
             self.tree.stack_mut(key).deleted = Some(env.now);
@@ -135,10 +175,14 @@ impl Machine {
         self.nested_traversal_ended(env, key, Ok(()));
     }
 
-    fn fail_check(&mut self, env: &mut Env<'_>, key: StackKey, failures: &[String]) {
+    fn fail_check(&mut self, env: &mut Env<'_>, key: StackKey, report: &CheckReport) {
         self.reached.hit(Transition::CheckFailed);
-        let mut reason = format!("Resource CHECK failed: {}", failures.join("; "));
-        cut(&mut reason, MAX_REASON);
+        let mut reason = format!("Resource CHECK failed: {}", report.failures.join("; "));
+        cut(&mut reason, MAX_REASON - CHECK_INCOMPLETE.len());
+        if report.is_incomplete {
+            reason.truncate(reason.trim_end_matches('.').len());
+            reason.push_str(CHECK_INCOMPLETE);
+        }
         self.tree.set_stack_state(env, key, State::new(Action::Check, Status::Failed), &reason);
         self.nested_traversal_ended(env, key, Err(StackFailure::new(reason)));
     }
@@ -154,17 +198,21 @@ impl Machine {
         let action = traversal.action;
         self.finish_snapshot(key, traversal.snapshot, Err(&failure.reason));
         self.abandon_hooks(env, key);
-        self.tree.set_stack_state(env, key, State::new(action, Status::Failed), &failure.reason);
-        self.finish_deferred(env, key);
+        let failed = State::new(action, Status::Failed);
+        // A stack whose traversal winds down has failed before.
+        if self.tree.stack(key).state != failed {
+            self.tree.set_stack_state(env, key, failed, &failure.reason);
+        }
         let stack = self.tree.stack(key);
-        let can_roll_back =
-            matches!(action, Action::Create | Action::Adopt | Action::Update | Action::Restore);
-        let is_wanted = match traversal.on_failure {
-            OnFailure::AsStackSays => stack.is_rolled_back,
-            OnFailure::RollBack => true,
-            OnFailure::Stay => false,
-        };
-        if stack.parent_resource.is_none() && can_roll_back && is_wanted {
+        let is_rolled_back = stack.parent_resource.is_none()
+            && traversal.rolls_back_on_failure(stack.is_rolled_back);
+        let root = self.tree.stack(self.tree.root_key());
+        let is_root_rolled_back = root
+            .traversal
+            .as_ref()
+            .is_some_and(|traversal| traversal.rolls_back_on_failure(root.is_rolled_back));
+        self.finish_deferred(env, key, is_rolled_back || is_root_rolled_back);
+        if is_rolled_back {
             self.roll_back(env, key, action);
         } else {
             self.resolve_doubts(env, key);
@@ -173,7 +221,7 @@ impl Machine {
     }
 
     /// Begins the rollback to the recipe before the action.
-    fn roll_back(&mut self, env: &mut Env<'_>, key: StackKey, from: Action) {
+    pub(crate) fn roll_back(&mut self, env: &mut Env<'_>, key: StackKey, from: Action) {
         let recipe = self.tree.stack_mut(key).previous.take().unwrap_or_else(|| {
             // The removal acts for the same user, and its events go to the same event sinks.
             let former = &self.tree.stack(key).recipe;

@@ -82,6 +82,9 @@ impl Machine {
             OperationKind::Refresh => {
                 return self.release_waiters(self.tree.resource(slot).stack, slot, &op, true);
             }
+            OperationKind::Cancel => {
+                return self.release_waiters(self.tree.resource(slot).stack, slot, &op, false);
+            }
             OperationKind::DeleteSnapshot => return self.copy_removed(slot, &op),
             OperationKind::Snapshot => self.copy_made(slot, &op),
             _ => {}
@@ -225,7 +228,9 @@ impl Machine {
     ) {
         match self.tree.resource(slot).op.as_ref().map(|op| op.kind) {
             Some(OperationKind::ResolveDoubt) => return self.retry_doubt_later(env, slot),
-            Some(OperationKind::Refresh) => return self.finish_well(env, slot),
+            Some(OperationKind::Refresh | OperationKind::Cancel) => {
+                return self.finish_well(env, slot);
+            }
             _ => {}
         }
         if let Some(cause) = cause
@@ -249,12 +254,14 @@ impl Machine {
             Some(first) => Failure::of(&name, first.clone()),
             None => failure,
         };
-        let text = match op.is_stopping {
+        let key = self.tree.resource(slot).stack;
+        // The failure of a nested stack that was cancelled tells that itself.
+        let is_aborted = op.is_stopping && (op.handler().is_some() || self.tree.has_timed_out(key));
+        let text = match is_aborted {
             true => self.tree.abort_reason(slot, &op),
             false => failure.to_string(),
         };
         self.mark_failed(env, slot, &op, &text);
-        let key = self.tree.resource(slot).stack;
         let traversal = self.tree.traversal(key);
         let is_check = traversal.is_some_and(|traversal| traversal.action == Action::Check);
         match self.tree.own_node(key, &op) {

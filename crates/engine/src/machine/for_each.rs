@@ -13,10 +13,14 @@ use kiln_template::{Edge, Graph};
 
 impl Machine {
     /// Begins the only phase of a suspend, a resume, a check or a snapshot.
-    pub(crate) fn start_for_each(&mut self, key: StackKey) {
+    pub(crate) fn start_for_each(&mut self, env: &mut Env<'_>, key: StackKey) {
         let slots: Vec<Slot> = self.tree.stack(key).resources.values().copied().collect();
         let slots: Vec<Slot> =
             slots.into_iter().filter(|slot| self.tree.is_current(*slot)).collect();
+        if let Some((action, failure)) = self.tree.first_refusal(key, &slots) {
+            self.reached.hit(Transition::ActionRefused);
+            return self.node_failed(env, key, action, failure);
+        }
         let graph = self.tree.graph_of_each(key, &slots);
         self.schedule_slots(key, Phase::ForEach, slots, &graph);
     }
@@ -55,14 +59,9 @@ impl Machine {
             return self.node_done(key, node);
         }
         let name = resource.name.clone();
+        // An operation that was awaited may have failed.
         if let Some(refusal) = refusal(state, action) {
-            let failure = Failure::new(FailureClass::Exception, &name, refusal);
-            self.tree.set_state(
-                env,
-                slot,
-                State::new(action, Status::Failed),
-                &failure.to_string(),
-            );
+            let failure = Failure::new(FailureClass::Error, &name, refusal);
             return self.node_failed(env, key, action, failure);
         }
         let resource_type = self.tree.config.types.get(&self.tree.resource(slot).type_name);
@@ -113,6 +112,31 @@ impl Machine {
 }
 
 impl Tree {
+    /// The first of some resources whose state does not allow the action under way: it fails before anything is touched.
+    fn first_refusal(&self, key: StackKey, slots: &[Slot]) -> Option<(Action, Failure)> {
+        let action = self.traversal(key)?.action;
+        let refused = slots.iter().find_map(|slot| {
+            let resource = self.resource(*slot);
+            // An operation in progress is awaited first.
+            let is_left_alone = resource.op.is_some() || resource.state.action == Action::Init;
+            let refusal = refusal(resource.state, action).filter(|_| !is_left_alone)?;
+            Some(Failure::new(FailureClass::Error, &resource.name, refusal))
+        });
+        Some((action, refused?))
+    }
+
+    /// The failure of a check of a resource that was never created.
+    pub(crate) fn failure_of_missing_object(&self, slot: Slot) -> Failure {
+        let name = &self.resource(slot).name;
+        match self.is_nested(slot) {
+            true => {
+                let message = format!("Cannot check {name}, stack not created");
+                Failure::new(FailureClass::Error, name, message)
+            }
+            false => Failure::new(FailureClass::Exception, name, "Resource not created"),
+        }
+    }
+
     /// The order of an action on each of some resources: after its dependencies, or before them if it is a suspend.
     fn graph_of_each(&self, key: StackKey, slots: &[Slot]) -> Graph {
         let is_backwards =
@@ -148,5 +172,5 @@ fn refusal(state: State, action: Action) -> Option<String> {
         }
         _ => true,
     };
-    (!is_fit).then(|| format!("State {state} invalid for {}", action.verb()))
+    (!is_fit).then(|| format!("State ('{was}', '{status}') invalid for {}", action.verb()))
 }

@@ -4,12 +4,13 @@ use super::Machine;
 use super::reached::Transition;
 use super::traversal::StackFailure;
 use crate::blueprint::{Blueprint, ResolvedType};
-use crate::decide::{Case, Decision, decide};
+use crate::decide::{Case, Decision, decide, keeps_object};
 use crate::failure::Failure;
 use crate::ids::ResourceId;
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, Resource, Slot, StackKey, Tree};
 use kiln_resources::behaviour::OperationKind;
+use kiln_resources::declare::ResourceType;
 use kiln_resources::op::FailureClass;
 use kiln_template::environment::{self, Hook};
 use kiln_template::{Graph, ResolvedDefinition, Scope};
@@ -176,8 +177,7 @@ impl Machine {
         {
             return self.park(key, slot, goal.at);
         }
-        let type_name: Arc<str> = goal.type_name().into();
-        self.tree.change(slot).type_name = type_name;
+        self.tree.set_type(slot, goal.type_name());
         let (kind, action) = match (&goal.definition.external_id, action) {
             (Some(_), _) => (OperationKind::Check, Action::Adopt),
             (None, Action::Adopt) if goal.resolved_type.is_created_on_adopt() => {
@@ -220,6 +220,8 @@ impl Machine {
             }
             Decision::Update(_) => {
                 self.reached.hit(Transition::ResourceUpdated);
+                // The type may have another name, or be the successor of the former one.
+                self.tree.set_type(slot, goal.type_name());
                 self.start_towards(env, slot, OperationKind::Update, Action::Update, goal);
             }
             Decision::Replace { .. } if !self.tree.may_be_replaced(slot, &goal.definition) => {
@@ -281,6 +283,18 @@ impl Machine {
 }
 
 impl Tree {
+    /// The built-in type that a resource is of; `None` if that is a template.
+    pub(crate) fn builtin_type(&self, resource: &Resource) -> Option<&'static ResourceType> {
+        self.config.types.get(&resource.type_name)
+    }
+
+    /// Sets the type that a resource is of.
+    pub(crate) fn set_type(&mut self, slot: Slot, type_name: &str) {
+        if &*self.resource(slot).type_name != type_name {
+            self.change(slot).type_name = type_name.into();
+        }
+    }
+
     /// How many resources of a template the stack does not have.
     fn new_names(&self, key: StackKey, blueprint: &Blueprint) -> usize {
         let by_name = &self.stack(key).by_name;
@@ -377,20 +391,19 @@ impl Tree {
         };
         decide(&Case {
             resource,
+            former_type: self.builtin_type(resource),
             before,
             after: &goal.definition,
             resolved_type: goal.resolved_type,
-            type_name: goal.type_name(),
             restricted: blueprint.registry.restricted_actions(&resource.name),
             is_nested_check_failed: resource
                 .child
                 .is_some_and(|child| self.stack(child).state.is(Action::Check, Status::Failed)),
-            must_update_nested: self.must_update_nested(resource, goal),
             observed: self.observed.get(&resource.id),
         })
     }
 
-    /// Whether hooks before an update apply to a resource: not if its type changes, nor to external objects.
+    /// Whether hooks before an update apply to a resource: not if another object is made for another type, nor to external objects.
     fn may_be_updated(&self, slot: Slot, goal: &Goal<'_>) -> bool {
         let resource = self.resource(slot);
         let traversal = self.stack(resource.stack).traversal.as_ref();
@@ -398,7 +411,7 @@ impl Tree {
             matches!(traversal.action, Action::Update | Action::Rollback | Action::Restore)
         });
         is_update
-            && &*resource.type_name == goal.type_name()
+            && keeps_object(resource, self.builtin_type(resource), goal.resolved_type)
             && goal.definition.external_id.is_none()
     }
 }
@@ -425,10 +438,6 @@ pub(crate) struct Goal<'b> {
 impl Goal<'_> {
     /// The name of the type: of a built-in one, or as written.
     pub(crate) fn type_name(&self) -> &str {
-        match self.resolved_type {
-            ResolvedType::Builtin(resource_type) => resource_type.name(),
-            ResolvedType::Template(resource_type) => &resource_type.label,
-            ResolvedType::Unknown(_) => &self.definition.type_name,
-        }
+        self.resolved_type.name().unwrap_or(&self.definition.type_name)
     }
 }

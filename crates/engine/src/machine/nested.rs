@@ -4,10 +4,10 @@
 //! the parent resource begins its traversal, and the end of the traversal ends the operation.
 
 use super::Machine;
-use super::forward::Goal;
 use super::reached::Transition;
 use super::traversal::{Objects, StackFailure, TraversalSpec};
 use crate::blueprint::{Blueprint, Recipe, ResolvedType, Source};
+use crate::decide::keeps_object;
 use crate::failure::Failure;
 use crate::ids::{PhysicalId, RecipeId, ResourceId, StackId};
 use crate::state::{Action, State, Status};
@@ -238,6 +238,9 @@ impl Machine {
             is_blind || self.tree.nested_stack_differs(slot, blueprint, blueprint.type_at(at));
         let requires = self.tree.requirements(key, blueprint, at);
         let origin = self.tree.origin(key, at);
+        if let Some(type_name) = blueprint.type_at(at).name() {
+            self.tree.set_type(slot, type_name);
+        }
         let Some(op) = &mut self.tree.change(slot).op else {
             return self.unexpected(key, "a busy resource has no operation");
         };
@@ -289,12 +292,7 @@ impl Tree {
     /// Whether the nested stack of a resource, which is being created or updated, can get a new goal at once.
     fn can_change_goal(&self, slot: Slot, resource_type: &ResolvedType) -> bool {
         let resource = self.resource(slot);
-        let is_same_kind = match resource_type {
-            ResolvedType::Builtin(resource_type) => resource_type.name() == &*resource.type_name,
-            ResolvedType::Template(_) => self.config.types.get(&resource.type_name).is_none(),
-            ResolvedType::Unknown(_) => false,
-        };
-        is_same_kind
+        keeps_object(resource, self.builtin_type(resource), resource_type)
             && resource.child.is_some_and(|child| self.traversal(child).is_some())
             && resource.op.as_ref().is_some_and(|op| {
                 matches!(op.kind, OperationKind::Create | OperationKind::Update) && !op.is_stopping
@@ -313,19 +311,8 @@ impl Tree {
         resource_type.is_none_or(|resource_type| resource_type.behaviour.stages.is_some())
     }
 
-    /// Whether a nested stack may have to be updated although the definition of its parent resource is the same.
-    pub(crate) fn must_update_nested(&self, resource: &Resource, goal: &Goal<'_>) -> bool {
-        let Some(child) = resource.child else { return false };
-        let Some(parent_blueprint) = &self.stack(resource.stack).blueprint else { return true };
-        // A check that finds all objects does not know how far an update came.
-        resource.is_half_done
-            || self.stack_differs(child, parent_blueprint, goal.resolved_type)
-            || self.has_flaws(child)
-            || self.converges(resource.stack)
-    }
-
     /// Whether the nested stack of a resource has another template, or shares other files, than it should.
-    fn nested_stack_differs(
+    pub(crate) fn nested_stack_differs(
         &self,
         slot: Slot,
         parent_blueprint: &Blueprint,
@@ -354,29 +341,6 @@ impl Tree {
         let inner = stack.blueprint.as_ref();
         is_other_template
             || inner.is_none_or(|inner| !Arc::ptr_eq(&parent_blueprint.shared, &inner.shared))
-    }
-
-    /// Whether something has failed, is missing, or waits for removal, in a stack or below it.
-    fn has_flaws(&self, key: StackKey) -> bool {
-        let stack = self.stack(key);
-        if stack.state.action == Action::Delete {
-            return true;
-        }
-        // A traversal that is under way takes care of its stack.
-        let is_idle = stack.traversal.is_none();
-        let is_missing = || {
-            // A check does not notice that a create was cancelled before its end.
-            let definition = stack.blueprint.as_ref().map(|blueprint| &blueprint.definition);
-            let mut wanted = definition.into_iter().flat_map(|definition| definition.resources());
-            wanted.any(|(_, resource)| !stack.by_name.contains_key(&resource.name))
-        };
-        is_idle && (stack.state.status != Status::Complete || is_missing())
-            || stack.resources.values().any(|slot| {
-                let resource = self.resource(*slot);
-                resource.state.status == Status::Failed
-                    || is_idle && (resource.state.action == Action::Init || !self.is_wanted(*slot))
-                    || resource.child.is_some_and(|child| self.has_flaws(child))
-            })
     }
 
     /// Whether the objects of a nested stack outlive it.

@@ -95,6 +95,13 @@ impl Machine {
             self.finish_immediately(slot);
             return;
         }
+        if kind == OperationKind::Check
+            && resource.physical_id.is_none()
+            && resource.child.is_none()
+        {
+            let failure = self.tree.failure_of_missing_object(slot);
+            return self.finish_failed(env, slot, failure, None);
+        }
         if self.tree.is_nested(slot) {
             return self.dispatch_nested(env, slot);
         }

@@ -65,6 +65,8 @@ pub enum Transition {
     GraceOver,
     /// A user cancels a create or an update.
     TraversalCancelled,
+    /// A cancelled traversal waits for operations that run on, and its stack has failed already.
+    TraversalWindsDown,
     /// A resource is added.
     ResourceAdded,
     /// A resource stays as it is.
@@ -101,6 +103,8 @@ pub enum Transition {
     DeferredCleanupStarted,
     /// A deferred cleanup is left to the next traversal.
     DeferredCleanupDropped,
+    /// Of a deferred cleanup, what was replaced is left to the next traversal.
+    DeferredCleanupOfRemoved,
     /// A nested stack outlives the traversal of its parent.
     OutlivedParentTraversal,
     /// Two resources that are to be removed wait for each other.
@@ -117,6 +121,8 @@ pub enum Transition {
     DeleteRetried,
     /// An operation is stopped.
     OperationStopped,
+    /// A service is told that an operation was stopped.
+    CancelStarted,
     /// A paused operation is stopped.
     PausedOperationStopped,
     /// An operation that is over reports something.
@@ -137,6 +143,8 @@ pub enum Transition {
     NestedFailed,
     /// A nested stack is deleted.
     NestedDeleted,
+    /// What is done inside a nested stack is stopped, because the stack has to go.
+    BusyNestedStopped,
     /// A group is resized.
     ResizeBegun,
     /// A group has its new size.
@@ -177,6 +185,8 @@ pub enum Transition {
     CheckFailed,
     /// A type cannot be checked.
     CheckUnsupported,
+    /// A suspend or a resume fails before anything is touched, because the state of a resource does not allow it.
+    ActionRefused,
     /// A signal is delivered.
     SignalDelivered,
     /// A signal is refused.
@@ -199,7 +209,7 @@ pub enum Transition {
 
 impl Transition {
     /// All of them, in their order.
-    pub const ALL: [Transition; 81] = [
+    pub const ALL: [Transition; 86] = [
         Transition::CreateBegun,
         Transition::AdoptBegun,
         Transition::UpdateBegun,
@@ -216,6 +226,7 @@ impl Transition {
         Transition::TraversalTimedOut,
         Transition::GraceOver,
         Transition::TraversalCancelled,
+        Transition::TraversalWindsDown,
         Transition::ResourceAdded,
         Transition::ResourceKept,
         Transition::ResourceMarkedComplete,
@@ -234,6 +245,7 @@ impl Transition {
         Transition::CleanupDeferred,
         Transition::DeferredCleanupStarted,
         Transition::DeferredCleanupDropped,
+        Transition::DeferredCleanupOfRemoved,
         Transition::OutlivedParentTraversal,
         Transition::CleanupGraphCyclic,
         Transition::ResourceDeleted,
@@ -242,6 +254,7 @@ impl Transition {
         Transition::CreateRetried,
         Transition::DeleteRetried,
         Transition::OperationStopped,
+        Transition::CancelStarted,
         Transition::PausedOperationStopped,
         Transition::LateReport,
         Transition::DoubtLeft,
@@ -252,6 +265,7 @@ impl Transition {
         Transition::StageRepeated,
         Transition::NestedFailed,
         Transition::NestedDeleted,
+        Transition::BusyNestedStopped,
         Transition::ResizeBegun,
         Transition::ResizeCompleted,
         Transition::ResizeFailed,
@@ -272,6 +286,7 @@ impl Transition {
         Transition::ExternalChecked,
         Transition::CheckFailed,
         Transition::CheckUnsupported,
+        Transition::ActionRefused,
         Transition::SignalDelivered,
         Transition::SignalRefused,
         Transition::HealthMarked,
@@ -304,6 +319,9 @@ impl Transition {
                 "operations are stopped because the grace after a failure is over"
             }
             Transition::TraversalCancelled => "a user cancels a create or an update",
+            Transition::TraversalWindsDown => {
+                "a cancelled traversal waits for operations that run on"
+            }
             Transition::ResourceAdded => "a resource is added",
             Transition::ResourceKept => "a resource stays as it is",
             Transition::ResourceMarkedComplete => {
@@ -328,6 +346,9 @@ impl Transition {
             Transition::DeferredCleanupDropped => {
                 "a deferred cleanup is left to the next traversal"
             }
+            Transition::DeferredCleanupOfRemoved => {
+                "of a deferred cleanup, what was replaced is left to the next traversal"
+            }
             Transition::OutlivedParentTraversal => {
                 "a nested stack outlives the traversal of its parent"
             }
@@ -342,6 +363,7 @@ impl Transition {
             Transition::CreateRetried => "a create is tried again",
             Transition::DeleteRetried => "a delete is tried again",
             Transition::OperationStopped => "an operation is stopped",
+            Transition::CancelStarted => "a service is told that an operation was stopped",
             Transition::PausedOperationStopped => "a paused operation is stopped",
             Transition::LateReport => "an operation that is over reports something",
             Transition::DoubtLeft => "an operation leaves it in doubt whether there is an object",
@@ -352,6 +374,7 @@ impl Transition {
             Transition::StageRepeated => "a group needs another stage",
             Transition::NestedFailed => "a nested stack fails",
             Transition::NestedDeleted => "a nested stack is deleted",
+            Transition::BusyNestedStopped => "work inside a nested stack that has to go is stopped",
             Transition::ResizeBegun => "a group is resized",
             Transition::ResizeCompleted => "a group has its new size",
             Transition::ResizeFailed => "a group does not get its new size",
@@ -374,6 +397,7 @@ impl Transition {
             Transition::ExternalChecked => "an external object is checked",
             Transition::CheckFailed => "a check finds something wrong",
             Transition::CheckUnsupported => "a type cannot be checked",
+            Transition::ActionRefused => "a suspend or a resume fails before anything is touched",
             Transition::SignalDelivered => "a signal is delivered",
             Transition::SignalRefused => "a signal is refused",
             Transition::HealthMarked => "a resource is marked as healthy or unhealthy",

@@ -34,7 +34,7 @@ impl Machine {
         let Some(traversal) = self.tree.traversal(key) else { return };
         let (deadline, grace_until) = (traversal.deadline, traversal.grace_until);
         let has_failed = traversal.failure.is_some();
-        if self.tree.has_own_deadline(key) {
+        if self.tree.has_own_deadline(key) || self.tree.has_outlived_parent_traversal(key) {
             self.timers.insert((deadline, Timer::Stack(key)));
         }
         if let Some(grace_until) = grace_until {

@@ -75,14 +75,14 @@ impl Machine {
         }
     }
 
-    /// The metadata of other resources may show what a signal has changed: it is resolved again.
-    fn refresh_metadata(&mut self, signalled: Slot) {
-        let key = self.tree.resource(signalled).stack;
+    /// The metadata of other resources may show what a signal, or a new size, has changed: it is resolved again.
+    fn refresh_metadata(&mut self, changed: Slot) {
+        let key = self.tree.resource(changed).stack;
         let Some(blueprint) = self.tree.stack(key).blueprint.clone() else { return };
         for (_, definition) in blueprint.definition.resources() {
             let Some(expr) = &definition.metadata else { continue };
             let Some(slot) = self.tree.current(key, &definition.name) else { continue };
-            if slot == signalled || !self.tree.has_metadata_of_template(slot) {
+            if slot == changed || !self.tree.has_metadata_of_template(slot) {
                 continue;
             }
             let stack_scope = self.tree.scope(key);
@@ -224,6 +224,7 @@ impl Machine {
         };
         self.tree.set_metadata(group, metadata);
         self.effects.push(Effect::Changed(group));
+        self.refresh_metadata(group);
     }
 
     /// Starts the cooldown of a group after a create or an update.

@@ -4,7 +4,8 @@ use super::reached::Transition;
 use super::timers::TIMED_OUT;
 use super::{Effect, Machine};
 use crate::ids::PhysicalId;
-use crate::tree::{Env, OpId, Operation, Slot, StackKey, Tree, Work};
+use crate::state::Action;
+use crate::tree::{Env, OpId, Operation, Origin, Slot, StackKey, Tree, Work};
 use kiln_resources::behaviour::OperationKind;
 
 impl Machine {
@@ -13,31 +14,34 @@ impl Machine {
         let has_traversal = self.tree.traversal(key).is_some();
         let slots: Vec<Slot> = self.tree.stack(key).resources.values().copied().collect();
         for slot in slots {
-            let resource = self.tree.resource_mut(slot);
-            let child = resource.child;
-            let Some(op) = &mut resource.op else {
-                if let Some(child) = child {
-                    self.stop_nested(env, child);
-                }
-                continue;
-            };
-            // After the end of a traversal no node waits for these operations, and no later one would resolve the doubts.
-            if op.kind == OperationKind::ResolveDoubt && !has_traversal {
-                continue;
+            let resource = self.tree.resource(slot);
+            match (&resource.op, resource.child) {
+                // After the end of a traversal no node waits for these operations, and no later one would resolve the doubts.
+                (Some(op), _) if op.kind == OperationKind::ResolveDoubt && !has_traversal => {}
+                (Some(_), _) => self.stop_operation(env, slot),
+                (None, Some(child)) => self.stop_nested(env, child),
+                (None, None) => {}
             }
-            if std::mem::replace(&mut op.is_stopping, true) {
-                continue;
+        }
+    }
+
+    /// Stops the operation on a resource, and all that it has begun in its nested stack.
+    pub(crate) fn stop_operation(&mut self, env: &mut Env<'_>, slot: Slot) {
+        let resource = self.tree.resource_mut(slot);
+        let child = resource.child;
+        let Some(op) = &mut resource.op else { return };
+        if std::mem::replace(&mut op.is_stopping, true) {
+            return;
+        }
+        let (id, is_paused) = (op.id, op.pause.is_some());
+        let child = child.filter(|child| self.tree.stack(*child).traversal.is_some());
+        match child {
+            _ if is_paused => {
+                self.reached.hit(Transition::PausedOperationStopped);
+                self.operation_stopped(env, id);
             }
-            let (id, is_paused) = (op.id, op.pause.is_some());
-            let child = child.filter(|child| self.tree.stack(*child).traversal.is_some());
-            match child {
-                _ if is_paused => {
-                    self.reached.hit(Transition::PausedOperationStopped);
-                    self.operation_stopped(env, id);
-                }
-                Some(child) => self.cancel_traversal(env, child),
-                None => self.effects.push(Effect::Stop(id)),
-            }
+            Some(child) => self.cancel_traversal(env, child),
+            None => self.effects.push(Effect::Stop(id)),
         }
     }
 
@@ -54,7 +58,10 @@ impl Machine {
         }
         if matches!(
             op.kind,
-            OperationKind::ResolveDoubt | OperationKind::Refresh | OperationKind::Observe
+            OperationKind::ResolveDoubt
+                | OperationKind::Refresh
+                | OperationKind::Observe
+                | OperationKind::Cancel
         ) {
             let is_done = op.kind == OperationKind::Refresh;
             return self.release_waiters(key, slot, &op, is_done);
@@ -64,17 +71,40 @@ impl Machine {
             return self.copy_not_removed(env, slot, &op, &text);
         }
         self.mark_failed(env, slot, &op, &text);
+        if self.tree.tells_of_cancel(slot) {
+            // What waits for the resource goes on after that.
+            return self.start_cancel(env, slot, op.action);
+        }
         self.release_waiters(key, slot, &op, false);
+    }
+
+    /// Has the type of a resource tell its service that an operation was stopped. The state of the resource does not change
+    /// by that.
+    fn start_cancel(&mut self, env: &mut Env<'_>, slot: Slot, action: Action) {
+        self.reached.hit(Transition::CancelStarted);
+        self.put_operation(slot, Origin::Detached, OperationKind::Cancel, action);
+        self.dispatch(env, slot);
     }
 }
 
 impl Tree {
+    /// Whether the type of a resource has a handler for operations that were stopped.
+    fn tells_of_cancel(&self, slot: Slot) -> bool {
+        self.builtin_type(self.resource(slot)).is_some_and(|it| it.behaviour.cancel.is_some())
+    }
+
+    /// Whether the action on a stack fails because it has taken too long.
+    pub(crate) fn has_timed_out(&self, key: StackKey) -> bool {
+        let failure = self.traversal(key).and_then(|traversal| traversal.failure.as_ref());
+        failure.is_some_and(|failure| failure.reason == TIMED_OUT)
+    }
+
+    /// The reason of a resource whose operation was stopped.
     pub(crate) fn abort_reason(&self, slot: Slot, op: &Operation) -> String {
         let resource = self.resource(slot);
         let stack = self.stack(resource.stack);
-        let failure = stack.traversal.as_ref().and_then(|traversal| traversal.failure.as_ref());
         let action = op.action;
-        if failure.is_none_or(|failure| failure.reason != TIMED_OUT) {
+        if !self.has_timed_out(resource.stack) {
             return format!("{action} aborted (user triggered cancel)");
         }
         let class = resource.type_name.rsplit("::").next().unwrap_or_default();

@@ -154,6 +154,20 @@ impl Traversal {
         }
     }
 
+    /// Whether a rollback follows if it fails, in a root stack with this setting.
+    pub(crate) fn rolls_back_on_failure(&self, is_rolled_back: bool) -> bool {
+        let can_roll_back = matches!(
+            self.action,
+            Action::Create | Action::Adopt | Action::Update | Action::Restore
+        );
+        can_roll_back
+            && match self.on_failure {
+                OnFailure::AsStackSays => is_rolled_back,
+                OnFailure::RollBack => true,
+                OnFailure::Stay => false,
+            }
+    }
+
     /// Whether the same operation runs on each resource.
     pub(crate) fn is_for_each(&self) -> bool {
         matches!(self.action, Action::Suspend | Action::Resume | Action::Check | Action::Snapshot)

@@ -11,7 +11,7 @@ mod sketch;
 pub(crate) use size::Oversize;
 pub use sketch::{Current, Sketch};
 
-use crate::blueprint::{Blueprint, Identity, Recipe, ResolvedType};
+use crate::blueprint::{Blueprint, Identity, Recipe, ResolvedType, no_kept_text};
 use crate::config::Config;
 use crate::decide::Decision;
 use crate::failure::Failure;
@@ -54,6 +54,9 @@ pub struct Forecast {
     pub is_nested: bool,
     /// Whether that stack is a group, whose type generates the template.
     pub(crate) is_group: bool,
+    /// Whether its reference and its attributes would stay the same: an update goes into every nested stack, also if
+    /// there is nothing to do.
+    keeps_values: bool,
     /// The description and the parameters of the template of its nested stack.
     pub nested: Option<Value>,
     /// The same for the resources of its nested stack.
@@ -92,7 +95,8 @@ impl NewRoot<'_> {
     fn into_parts(self, config: &Arc<Config>) -> Result<(Tree, Place, Blueprint), String> {
         let (project, id) = (self.project.clone(), StackId(Uuid::nil()));
         let mut tree = Tree::empty(config.clone(), id, project, "".into());
-        let identity = Identity { name: self.name, id: None, project: self.project };
+        let identity =
+            Identity { name: self.name, id: None, project: self.project, kept_text: &no_kept_text };
         let mut templates = std::mem::take(&mut tree.templates);
         let blueprint = Blueprint::of_root(config, &mut templates, self.recipe, &identity, None);
         tree.templates = templates;
@@ -184,7 +188,9 @@ impl Tree {
         let config = self.config.clone();
         let mut templates = std::mem::take(&mut self.templates);
         let stack = self.stack(key);
-        let identity = Identity { name: &stack.name, id: Some(stack.id), project: &self.project };
+        let kept_text = &|resource: &str, url: &str| self.kept_text(key, resource, url);
+        let identity =
+            Identity { name: &stack.name, id: Some(stack.id), project: &self.project, kept_text };
         let former = stack.blueprint.as_deref();
         let blueprint = Blueprint::of_root(&config, &mut templates, recipe, &identity, former);
         let place = Place { key: Some(key), ..Place::new(stack.name.clone(), false) };
@@ -220,15 +226,12 @@ impl Tree {
             seen.properties.insert(resource.name.clone(), Arc::new(sketch.properties.clone()));
             let known = ((current, fate), &seen);
             let inside = self.forecast_nested(place, blueprint, &goal, known, room)?;
-            let (nested, inside) = inside.unwrap_or_default();
-            // Drift inside a nested stack is corrected inside it.
-            let fate = match fate {
-                Fate::Unchanged if !self.observed.is_empty() && has_changes(&inside) => {
-                    Fate::Updated
-                }
-                fate => fate,
-            };
-            seen.fates.insert(resource.name.clone(), fate);
+            let (nested, mut inside) = inside.unwrap_or_default();
+            let keeps_values = self.may_keep_values(blueprint, &goal, (current, fate))
+                && inside.iter().all(|forecast| forecast.keeps_values);
+            if keeps_values {
+                seen.fates.insert(resource.name.clone(), Fate::Unchanged);
+            }
             let resource = match (fate, current) {
                 (Fate::Updated, Some(slot)) => self.sketch_current(slot),
                 (Fate::Unchanged, Some(slot)) => {
@@ -236,9 +239,20 @@ impl Tree {
                 }
                 _ => sketch,
             };
+            if let (Fate::Replaced, Some(slot)) = (fate, current) {
+                inside.extend(self.forecast_removal_inside(slot, room)?);
+            }
             let is_nested = goal.resolved_type.is_nested();
             let is_group = is_nested && goal.resolved_type.builtin().is_some();
-            forecasts.push(Forecast { fate, resource, is_nested, is_group, nested, inside });
+            forecasts.push(Forecast {
+                fate,
+                resource,
+                is_nested,
+                is_group,
+                keeps_values,
+                nested,
+                inside,
+            });
         }
         if let Some(key) = place.key {
             let names = self.stack(key).by_name.keys();
@@ -275,13 +289,7 @@ impl Tree {
     /// A resource that would be deleted, with its nested stack.
     fn forecast_removal(&self, slot: Slot, room: &mut Room) -> Result<Forecast, String> {
         let child = self.resource(slot).child;
-        let mut inside = Vec::new();
-        if let Some(child) = child {
-            let names = self.stack(child).by_name.keys();
-            for slot in names.filter_map(|name| self.current(child, name)) {
-                inside.push(self.forecast_removal(slot, room)?);
-            }
-        }
+        let inside = self.forecast_removal_inside(slot, room)?;
         let resource = self.sketch_current(slot);
         room.take_bytes(&resource)?;
         Ok(Forecast {
@@ -289,9 +297,41 @@ impl Tree {
             resource,
             is_nested: child.is_some(),
             is_group: false,
+            keeps_values: false,
             nested: None,
             inside,
         })
+    }
+
+    /// The resources of a nested stack that would be deleted.
+    fn forecast_removal_inside(
+        &self,
+        slot: Slot,
+        room: &mut Room,
+    ) -> Result<Vec<Forecast>, String> {
+        let Some(child) = self.resource(slot).child else { return Ok(Vec::new()) };
+        let names = self.stack(child).by_name.keys();
+        let current = names.filter_map(|name| self.current(child, name));
+        current.map(|slot| self.forecast_removal(slot, room)).collect()
+    }
+
+    /// Whether a resource with a fate may keep its reference and its attributes: a nested stack does, unless its definition
+    /// or its template changes, or something inside it.
+    fn may_keep_values(
+        &self,
+        blueprint: &Blueprint,
+        goal: &Goal<'_>,
+        (current, fate): (Option<Slot>, Fate),
+    ) -> bool {
+        let Some(slot) = current else { return false };
+        let resource = self.resource(slot);
+        let is_same = || {
+            let before = resource.definition.as_ref();
+            resource.child.is_some()
+                && before.is_some_and(|before| before.equals(&goal.definition))
+                && !self.nested_stack_differs(slot, blueprint, goal.resolved_type)
+        };
+        fate == Fate::Unchanged || fate == Fate::Updated && is_same()
     }
 
     /// The definition of a resource, as far as its values are known.
@@ -324,10 +364,6 @@ impl Tree {
             .map_err(|failure| failure.to_string())?;
         Ok(Arc::new(resolved))
     }
-}
-
-fn has_changes(inside: &[Forecast]) -> bool {
-    inside.iter().any(|forecast| forecast.fate != Fate::Unchanged)
 }
 
 /// The description and the parameters of a template.

@@ -112,7 +112,8 @@ impl Tree {
         let id = child.map(|child| self.stack(child).id);
         let config = self.config.clone();
         let mut templates = std::mem::take(&mut self.templates);
-        let identity = Identity { name: &inner.name, id, project: &self.project };
+        let kept_text = &|resource: &str, url: &str| self.kept_text(child?, resource, url);
+        let identity = Identity { name: &inner.name, id, project: &self.project, kept_text };
         let parent_resource = (&*name, entry);
         let blueprint =
             parent_blueprint.of_child(&config, &mut templates, &recipe, &identity, parent_resource);

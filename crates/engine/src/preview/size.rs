@@ -83,7 +83,11 @@ impl Tree {
                 requires: Vec::new(),
             };
             let fate = self.fate(blueprint, &goal, current).unwrap_or(Fate::Added);
-            seen.fates.insert(resource.name.clone(), fate);
+            let shown = match self.may_keep_values(blueprint, &goal, (current, fate)) {
+                true => Fate::Unchanged,
+                false => fate,
+            };
+            seen.fates.insert(resource.name.clone(), shown);
             seen.properties.insert(resource.name.clone(), Arc::new(all_properties(&goal)));
             let nested = self.nested_stack(place, blueprint, &goal, (current, fate), &seen);
             let inside = match nested {

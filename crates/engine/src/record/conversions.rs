@@ -78,6 +78,7 @@ impl From<OperationKind> for OperationName {
             OperationKind::DeleteSnapshot => OperationName::DeleteSnapshot,
             OperationKind::ResolveDoubt => OperationName::ResolveDoubt,
             OperationKind::Observe => OperationName::Observe,
+            OperationKind::Cancel => OperationName::Cancel,
         }
     }
 }
@@ -96,6 +97,7 @@ impl From<OperationName> for OperationKind {
             OperationName::DeleteSnapshot => OperationKind::DeleteSnapshot,
             OperationName::ResolveDoubt => OperationKind::ResolveDoubt,
             OperationName::Observe => OperationKind::Observe,
+            OperationName::Cancel => OperationKind::Cancel,
         }
     }
 }

@@ -211,6 +211,26 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
         cleared_hooks: vec![Word(kiln_template::environment::Hook::PreCreate)],
         operation: Some(operation),
     };
+    let cancelled = ResourceBody {
+        operation: Some(OperationBody {
+            kind: OperationName::Cancel,
+            action: Word(Action::Create),
+            target: None,
+            requires: Vec::new(),
+            drifted: members(Value::map::<&str>([])),
+            journal: Vec::new(),
+            failures: 0,
+            first_failure: None,
+            pause: None,
+            awaited: false,
+            snapshot: None,
+            keeps_copy: false,
+            last_stage: false,
+            stage_pause_micros: 0,
+            stages: 0,
+        }),
+        ..ResourceBody::default()
+    };
     let signals = Some(SignalsBody { count: 2, bytes: 300 });
     let signalled = ResourceBody { signals, ..ResourceBody::default() };
     let cancel = CommandBody::Cancel { rollback: true };
@@ -219,6 +239,7 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
         ("stack.checking", checking.encode()),
         ("stack.everything", stack.encode()),
         ("resource.everything", resource.encode()),
+        ("resource.cancelled", cancelled.encode()),
         ("resource.signalled", signalled.encode()),
         ("command.cancel", cancel.encode()),
         ("command.restore", restore.encode()),

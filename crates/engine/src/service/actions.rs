@@ -76,14 +76,17 @@ impl Service {
     ) -> Result<(), RequestError> {
         let view = self.part(stack, TreePart::SignalTarget(resource)).await?;
         let limits = &self.config.byte_limits;
-        let checked = check(&view, stack, resource, &details, limits);
-        if view.is_incomplete() {
-            check(&self.view(stack).await?, stack, resource, &details, limits)?;
-        } else {
-            checked?;
+        let checked = check(&view, stack, resource, &details, limits)?;
+        let refusal = match view.is_incomplete() {
+            true => check(&self.view(stack).await?, stack, resource, &details, limits)?,
+            false => checked,
+        };
+        // A signal that the action does not allow leaves an event, which the tree's owner records.
+        if refusal.as_ref().is_none_or(|it| matches!(it, SignalRefusal::DuringAction(_))) {
+            let command = Command::Signal { stack: stack.id, resource: resource.into(), details };
+            self.command(stack.root, command).await?;
         }
-        let command = Command::Signal { stack: stack.id, resource: resource.into(), details };
-        self.command(stack.root, command).await
+        refusal.map_or(Ok(()), |refusal| Err(refused(resource, refusal)))
     }
 
     /// Marks a resource as healthy or unhealthy.
@@ -113,14 +116,14 @@ impl Service {
     }
 }
 
-/// Refuses a signal that the resource does not take.
+/// Why a signal is refused, if the resource does not take it.
 fn check(
     view: &View,
     stack: &StackRow,
     resource: &str,
     details: &Value,
     limits: &ByteLimits,
-) -> Result<(), RequestError> {
+) -> Result<Option<SignalRefusal>, RequestError> {
     let seen = view.stack(stack.id).ok_or_else(|| RequestError::not_found("Stack", &stack.name))?;
     let found = seen.resource(resource).ok_or_else(|| no_resource(&stack.name, resource))?;
     let target = SignalTarget {
@@ -129,11 +132,12 @@ fn check(
         resource_type: seen.builtin(&found),
         kept: seen.kept_signals(&found),
     };
-    let refusal = match check_signal(&target, details, limits) {
-        Ok(_) => return Ok(()),
-        Err(refusal) => refusal,
-    };
-    Err(match refusal {
+    Ok(check_signal(&target, details, limits).err())
+}
+
+/// The error for a signal that is refused.
+fn refused(resource: &str, refusal: SignalRefusal) -> RequestError {
+    match refusal {
         SignalRefusal::UnknownHook(name) => RequestError::new(
             ErrorType::InvalidBreakPointHook,
             format!("Invalid hook type \"{name}\" for {resource}"),
@@ -154,7 +158,7 @@ fn check(
         SignalRefusal::DuringAction(action) => {
             RequestError::unsupported(format_args!("Signal resource during {action}"))
         }
-    })
+    }
 }
 
 /// The error for a resource that does not exist.

@@ -74,6 +74,11 @@ impl Cloud {
             .strip_prefix("/things/")
             .unwrap_or_default()
             .to_owned();
+        if let Some(id) = id.strip_suffix("/hush") {
+            let Some(thing) = self.things.get(id) else { return missing() };
+            self.deeds.push(format!("hush {}", thing.value));
+            return Reply::new(204, Json::Null);
+        }
         match (call.request.method, id.as_str()) {
             (Method::Post, _) => self.create(call.request.body.as_ref().unwrap()),
             (Method::Get, "") => {
@@ -272,6 +277,7 @@ pub fn thing() -> ResourceType {
         .on(OperationKind::Suspend, |op| Box::pin(rest(op, true)))
         .on(OperationKind::Resume, |op| Box::pin(rest(op, false)))
         .on(OperationKind::Check, |op| Box::pin(look(op)))
+        .on(OperationKind::Cancel, |op| Box::pin(hush(op)))
         .suspendable()
         .checkable()
         .copied(|op| Box::pin(copy(op)), |op| Box::pin(forget(op)))
@@ -348,6 +354,7 @@ pub fn homing() -> ResourceType {
         .creates(|op| Box::pin(knows_whom_it_follows(op)))
         .updates(|op| Box::pin(knows_whom_it_follows(op)))
         .restored_on_rollback()
+        .kept_on_failed_check()
 }
 
 /// `Test::Wordy`: a type that has a lot to say when it fails.
@@ -411,6 +418,13 @@ fn ready(reply: &Reply) -> Progress {
         Some("error") => Progress::Failed("it is broken".into()),
         _ => Progress::NotYet,
     }
+}
+
+/// A thing hears that nobody waits for it any more. It may be gone.
+async fn hush(op: &mut Op) -> Result<(), OpError> {
+    let Some(id) = op.id().cloned() else { return Ok(()) };
+    let path = CallPath::from("/things").id(&id).then("/hush");
+    op.call("hush", post(Service::Compute, path, json!({}))).await.map(drop)
 }
 
 async fn update(op: &mut Op) -> Result<(), OpError> {

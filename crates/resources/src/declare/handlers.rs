@@ -38,6 +38,7 @@ impl ResourceType {
             OperationKind::Resume => &mut behaviour.resume,
             OperationKind::Snapshot => &mut behaviour.snapshot,
             OperationKind::DeleteSnapshot => &mut behaviour.delete_snapshot,
+            OperationKind::Cancel => &mut behaviour.cancel,
             // A refresh uses the handler of check; doubts are resolved and drift is observed by generic code.
             OperationKind::Refresh | OperationKind::Observe | OperationKind::ResolveDoubt => {
                 return self;

@@ -153,6 +153,22 @@ fn an_update_deploys_anew_and_forgets_what_was_before() {
 }
 
 #[test]
+fn a_deployment_whose_operation_was_stopped_is_cancelled_unless_it_has_an_outcome() {
+    for (status, is_cancelled) in [("IN_PROGRESS", true), ("COMPLETE", false)] {
+        let mut cloud = well();
+        let mut drive = created(&mut cloud);
+        let id = drive.context.physical_id.clone().expect("an id").to_string();
+        cloud.things.insert(("deployment", id), literal!({ "status": status }));
+        drive.run(&kind(KIND), OperationKind::Cancel, &mut cloud);
+        assert_eq!(drive.result(), &Ok(()));
+        let row = cloud.one("deployment");
+        let told = (&row["status"], &row["status_reason"]);
+        let expected = (&"FAILED".into(), &"Deployment cancelled.".into());
+        assert_eq!(told == expected, is_cancelled, "{row}");
+    }
+}
+
+#[test]
 fn a_failure_is_told_in_the_words_of_the_server() {
     let answer = r#"{"status": "FAILED", "reason": "deploy_status_code : Deployment exited with non-zero status code: 1",
                      "outputs": {"deploy_stderr": "boom\n"}}"#;

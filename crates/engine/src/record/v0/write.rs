@@ -6,8 +6,8 @@
 use super::resource::KINDS;
 use crate::record::Record;
 use crate::record::v1::{
-    AuthBody, CredentialBody, DefinitionBody, OperationBody, PauseBody, ResourceBody, StackBody,
-    StepBody, TraversalBody,
+    AuthBody, CredentialBody, DefinitionBody, OperationBody, OperationName, PauseBody,
+    ResourceBody, StackBody, StepBody, TraversalBody,
 };
 use crate::record::value::{Id, StoredMembers};
 use crate::state::Action;
@@ -32,7 +32,11 @@ fn downgrade_stack(row: &mut StackRow) {
 }
 
 fn downgrade_resource(row: &mut ResourceRow) {
-    if let Ok(body) = ResourceBody::decode(&row.body) {
+    // The builds of that time did not know this operation.
+    let is_known = |body: &ResourceBody| {
+        body.operation.as_ref().is_none_or(|operation| operation.kind != OperationName::Cancel)
+    };
+    if let Some(body) = ResourceBody::decode(&row.body).ok().filter(is_known) {
         row.body = encode(&resource(&body));
     }
 }

@@ -145,6 +145,8 @@ pub(crate) enum OperationName {
     ResolveDoubt,
     /// The object is compared with its definition.
     Observe,
+    /// The service is told that an operation was stopped.
+    Cancel,
 }
 
 /// How far a step of an operation is.

@@ -31,6 +31,9 @@ const FIXED: &str = "fixed";
 
 const IN_PROGRESS: &str = "IN_PROGRESS";
 
+/// The reason of a deployment whose operation was stopped.
+const CANCELLED: &str = "Deployment cancelled.";
+
 /// The pause between two reads of the deployment: a user can set its status through the API.
 const LOOK: Duration = Duration::from_secs(15);
 
@@ -42,6 +45,7 @@ pub(super) fn doing(kind: ResourceType) -> ResourceType {
         .deletes(|op| Box::pin(remove(op)))
         .on(OperationKind::Suspend, |op| Box::pin(deploy(op, "SUSPEND")))
         .on(OperationKind::Resume, |op| Box::pin(deploy(op, "RESUME")))
+        .on(OperationKind::Cancel, |op| Box::pin(cancel(op)))
         .attributes(attribute)
         .signals_kept_in(SignalStorage::Data)
         .on_signal(outcome::on_signal)
@@ -206,6 +210,28 @@ async fn wait(op: &mut Op) -> Result<(), OpError> {
         op.set_data(name, value);
     }
     if told.is_well { Ok(()) } else { Err(told.failure()) }
+}
+
+/// Records that nothing waits for the server's signal any more, so that no agent carries the deployment out.
+async fn cancel(op: &mut Op) -> Result<(), OpError> {
+    if op.id().is_none() {
+        return Ok(());
+    }
+    let shown = op.read(get(Service::Orchestration, path(op))).await;
+    let is_waiting = match &shown {
+        Ok(reply) => reply.text("/software_deployment/status") == Some(IN_PROGRESS),
+        Err(stop) if stop.is_not_found() => false,
+        Err(_) => return shown.map(drop),
+    };
+    if !is_waiting {
+        return Ok(());
+    }
+    let row = json!({ "status": "FAILED", "status_reason": CANCELLED });
+    let call = put(Service::Orchestration, path(op), json!({ "software_deployment": row }));
+    op.call("cancel", call).await?;
+    op.set_data(STATUS, "FAILED");
+    op.set_data(REASON, CANCELLED);
+    push(op).await
 }
 
 /// Reads the signal from the mailbox.
