@@ -51,7 +51,8 @@ impl OpError {
     /// The failure of a call that the service rejected.
     pub fn refused(call: &Call, reply: &Reply) -> OpError {
         let said = reply.error_text().unwrap_or_else(|| format!("{call:?} was refused"));
-        let mut message = format!("{} (HTTP {})", said.trim_end_matches('.'), reply.status);
+        // Heat's clients put the status behind the sentence of the service, full stop included.
+        let mut message = format!("{said} (HTTP {})", reply.status);
         if let Some(id) = reply.request_id() {
             message.push_str(&format!(" (Request-ID: {id})"));
         }
