@@ -1,10 +1,10 @@
 //! Properties that do not go together, refused in the words that clients know.
 //!
-//! What is not known yet is never a reason to refuse.
+//! What may yet be empty is never a reason to refuse.
 
 use crate::declare::{Members, PropertyError, Value};
 use crate::property_access::open;
-use kiln_template::codes;
+use kiln_template::{Unknown, codes};
 
 /// Two properties of which at most one may be given.
 pub(crate) fn exclusive(members: &Members, one: &str, other: &str) -> Result<(), PropertyError> {
@@ -45,9 +45,14 @@ pub(crate) fn needs(members: &Members, one: &str, other: &str) -> Result<(), Pro
     Err(PropertyError { code: &codes::PROPERTY_DEPENDENCY, ..PropertyError::new(message) })
 }
 
-/// Whether a property is known to have a value that counts.
+/// Whether a property is known to have a value that counts. That of a resource which does not exist yet is one: its
+/// reference will not be empty.
 pub(crate) fn is_given(members: &Members, name: &str) -> bool {
-    members.get(name).map(open).is_some_and(|it| it.unknown().is_none() && it.is_truthy())
+    members.get(name).map(open).is_some_and(|it| match it.unknown() {
+        Some(Unknown::Reference(_)) => true,
+        Some(_) => false,
+        None => it.is_truthy(),
+    })
 }
 
 /// Whether a property has a value that counts, or may yet have one.

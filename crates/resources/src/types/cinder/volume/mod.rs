@@ -3,7 +3,7 @@
 
 use crate::behaviour::{OperationKind, SnapshotRecord, View};
 use crate::declare::*;
-use crate::property_access::{given, is_given};
+use crate::refusals::{exclusive, is_given, may_be_given};
 use crate::rest::{Readiness, RestSpec};
 use kiln_template::functions::{Fault, step_into_attribute};
 use kiln_template::print;
@@ -87,29 +87,35 @@ pub(super) fn volume() -> ResourceType {
 
 /// Checks that a volume has one source at most, and a size if the source has none.
 fn check(properties: &Members) -> Result<(), PropertyError> {
-    const SOURCES: [&str; 5] = ["source_volid", "snapshot_id", "backup_id", "image", "imageRef"];
-    let is_known = |name: &str| !matches!(properties.get(name), Some(Value::Unknown(_)));
-    if !SOURCES.into_iter().chain(["size"]).all(is_known) {
+    exclusive(properties, "image", "imageRef")?;
+    if may_be_given(properties, "backup_id") {
         return Ok(());
     }
     let sources: Vec<&str> =
         SOURCES.into_iter().filter(|name| is_given(properties, name)).collect();
-    let sized = ["source_volid", "snapshot_id", "backup_id"];
-    match (given(properties, "size"), sources.as_slice()) {
-        (Some(_), [] | [_]) => Ok(()),
-        (None, [one]) if sized.contains(one) => Ok(()),
-        (None, []) => Err(PropertyError::new(
-            "A volume needs a size, or one of source_volid, snapshot_id or backup_id to be made from.",
-        )),
-        (None, [one]) => {
-            Err(PropertyError::new(format!("A volume that is made from {one} needs a size.")))
-        }
-        (_, several) => Err(PropertyError::new(format!(
-            "A volume is made from one thing at most: give one of {}.",
-            several.join(", ")
+    let may_be_more = SOURCES
+        .into_iter()
+        .any(|name| !is_given(properties, name) && may_be_given(properties, name));
+    let told = || sources.iter().map(|it| format!("'{it}'")).collect::<Vec<_>>().join(", ");
+    let has_size = may_be_given(properties, "size");
+    match sources.as_slice() {
+        _ if has_size && sources.len() > 1 => Err(PropertyError::new(format!(
+            "If \"size\" is provided, only one of \"image\", \"imageRef\", \"source_volid\", \"snapshot_id\" can be \
+             specified, but currently specified options: [{}].",
+            told()
+        ))),
+        _ if has_size || may_be_more => Ok(()),
+        ["source_volid" | "snapshot_id"] => Ok(()),
+        _ => Err(PropertyError::new(format!(
+            "If neither \"backup_id\" nor \"size\" is provided, one and only one of \"source_volid\", \"snapshot_id\" must \
+             be specified, but currently specified options: [{}].",
+            told()
         ))),
     }
 }
+
+/// What a volume can be made from, in the order in which messages name them.
+const SOURCES: [&str; 4] = ["snapshot_id", "source_volid", "image", "imageRef"];
 
 /// Restores a volume to a snapshot: its new definition names the backup.
 fn restore(properties: &mut Members, saved: &SnapshotRecord<'_>) {
@@ -118,19 +124,22 @@ fn restore(properties: &mut Members, saved: &SnapshotRecord<'_>) {
     }
 }
 
-/// Reads an attribute; most are converted to text, as in Heat.
+/// Reads an attribute; most are converted to text, as in Heat. Those of a volume that was never made are null.
 fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value>, Fault> {
-    let shown = view.remote.as_map();
-    let field = |field: &str| shown.and_then(|shown| shown.get(field)).cloned().unwrap_or_default();
+    let Some(shown) = view.remote.as_map() else {
+        return Ok((name != "show").then_some(Value::Null));
+    };
+    let field = |field: &str| shown.get(field).cloned().unwrap_or_default();
     let answer = match name {
         "attachments_list" => field("attachments"),
         "metadata_values" => field("metadata"),
         "metadata" => print::json(&field("metadata"), print::Keys::Ordered).into(),
-        "multiattach" => field("multiattach"),
-        "display_name" => text(field("name")),
-        "display_description" => text(field("description")),
-        "attachments" | "availability_zone" | "bootable" | "created_at" | "encrypted" | "size"
-        | "snapshot_id" | "source_volid" | "status" | "volume_type" => text(field(name)),
+        "display_name" => field("name"),
+        "display_description" => field("description"),
+        "attachments" | "availability_zone" | "bootable" | "created_at" | "encrypted"
+        | "multiattach" | "size" | "snapshot_id" | "source_volid" | "status" | "volume_type" => {
+            text(field(name))
+        }
         _ => return Ok(None),
     };
     Ok(Some(step_into_attribute(&answer, path)))
