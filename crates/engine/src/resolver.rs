@@ -143,10 +143,17 @@ impl Tree {
                 self.current(key, &name)
             })
         };
-        let slot = self.find_sibling(slot, reference).or_else(elsewhere)?;
+        let beside = self.find_sibling(slot, reference);
+        let slot = beside.or_else(elsewhere)?;
         let (name, data) = (self.resource(slot).name.clone(), self.resource(slot).data.clone());
         let metadata = self.resolve_metadata(slot);
-        Some(op::Sibling { name, properties: self.properties(slot), data, metadata })
+        Some(op::Sibling {
+            name,
+            is_in_same_stack: beside.is_some(),
+            properties: self.properties(slot),
+            data,
+            metadata,
+        })
     }
 
     /// The metadata of a resource, as those who read it see it.
@@ -257,7 +264,7 @@ impl Tree {
         {
             return Ok(value);
         }
-        if resource_type.placeholder {
+        if resource_type.placeholder || name == "show" && !resource_type.shows_object() {
             return Ok(Value::Null);
         }
         let shown = resource.remote.as_map();

@@ -247,6 +247,11 @@ impl ResourceType {
             .attributes(|_, _, _| Ok(Some(Value::Null)))
     }
 
+    /// Whether the attribute `show` is the object of the service. It is null for AWS's types, which have only AWS's attributes.
+    pub fn shows_object(&self) -> bool {
+        !self.schema.name.starts_with("AWS::")
+    }
+
     /// Creates a resource when its stack is adopted, because its object or its data are credentials.
     pub fn created_on_adopt(mut self) -> ResourceType {
         self.created_on_adopt = true;

@@ -59,14 +59,14 @@ pub(super) async fn config_call(local: &Local<'_>, id: &str) -> Result<Json, Req
         Method::Put => {
             let body = local.body();
             let config = wire::value(&body["software_config"]);
-            let (Ok(id), Some(config)) = (Uuid::parse_str(id), config.as_map()) else {
+            let (Ok(key), Some(config)) = (Uuid::parse_str(id), config.as_map()) else {
                 return Err(RequestError::new(
                     ErrorType::HttpBadRequest,
                     "this is no configuration",
                 ));
             };
-            service.put_config(&owner, id, config, &hidden_parts(body)).await?;
-            Ok(Json::Null)
+            service.put_config(&owner, key, config, &hidden_parts(body)).await?;
+            service.config_by_id(&owner, id).await.map(|stored| with_hidden(&stored))
         }
         Method::Delete => service.delete_config(&owner, id).await.map(|()| Json::Null),
         _ => service.config_by_id(&owner, id).await.map(|stored| with_hidden(&stored)),
@@ -80,6 +80,6 @@ fn hidden_parts(body: &Json) -> Vec<&str> {
 
 /// A configuration as its resource sees it: hidden parts are exposed, and their paths are named.
 fn with_hidden(stored: &SoftwareObject) -> Json {
-    let body = Value::Map(stored.body.clone());
-    json!({ "software_config": wire::json(&body), "hidden": wire::hidden_parts(&body) })
+    let hidden = wire::hidden_parts(&Value::Map(stored.body.clone()));
+    json!({ "software_config": config_json(stored), "hidden": hidden })
 }

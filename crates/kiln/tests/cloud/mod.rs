@@ -1,6 +1,7 @@
 //! Stacks on the simulated cloud, over HTTP from end to end: `kiln dev`, its API, and what is left in the cloud.
 
 mod alarms;
+mod attributes;
 mod balanced;
 mod corpus;
 pub(crate) mod credentials;

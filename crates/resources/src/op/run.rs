@@ -42,11 +42,13 @@ pub enum Demand {
     },
 }
 
-/// Another resource of the stack, as an operation sees it.
+/// Another resource of the stack or of its tree, as an operation sees it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sibling {
     /// Its name in the template.
     pub name: Arc<str>,
+    /// Whether both belong to the same stack, not only to the same tree.
+    pub is_in_same_stack: bool,
     /// The properties, converted by the schema, with defaults.
     pub properties: Arc<Members>,
     /// The resource's own data.

@@ -245,7 +245,6 @@ fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value
         "PrivateDnsName" | "PrivateIp" | "PublicDnsName" | "PublicIp" => {
             attributes::first_address(view.remote).unwrap_or("0.0.0.0").into()
         }
-        "show" => look::part(view.remote, "server").cloned().unwrap_or_default(),
         _ => return Ok(None),
     };
     Ok(Some(step_into_attribute(&answer, path)))

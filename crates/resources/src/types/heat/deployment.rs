@@ -74,10 +74,12 @@ async fn deploy(op: &mut Op, action: &str) -> Result<(), OpError> {
     result.and(forgotten)
 }
 
-/// Checks that the user data of the server has the format for software deployments.
+/// Checks that the user data of the server has the format for software deployments. Servers outside of the stack are
+/// as their owners want them: so are those of a group of deployments.
 async fn check_server(op: &mut Op) -> Result<(), OpError> {
     let Some(server) = op.nonempty_text("server").map(str::to_owned) else { return Ok(()) };
-    let Some(sibling) = op.sibling(&server).await? else { return Ok(()) };
+    let sibling = op.sibling(&server).await?;
+    let Some(sibling) = sibling.filter(|it| it.is_in_same_stack) else { return Ok(()) };
     match word(&sibling.properties, "user_data_format") {
         None | Some("SOFTWARE_CONFIG") => Ok(()),
         Some(_) => {

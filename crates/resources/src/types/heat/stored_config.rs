@@ -41,8 +41,8 @@ pub(super) async fn store(op: &mut Op, group: Value, config: Value) -> Result<()
         ("name", Value::Text(op.context().physical_name.clone())),
         ("group", group),
         ("config", config),
-        ("inputs", beside("inputs", Value::list([]))),
-        ("outputs", beside("outputs", Value::list([]))),
+        ("inputs", described(beside("inputs", Value::list([])))),
+        ("outputs", described(beside("outputs", Value::list([])))),
         ("options", beside("options", Value::Map(Members::new().into()))),
     ]);
     op.set_data(CONFIG, stored);
@@ -50,14 +50,38 @@ pub(super) async fn store(op: &mut Op, group: Value, config: Value) -> Result<()
     publish(op).await
 }
 
-/// Stores the resource's configuration in the orchestration service.
+/// Inputs or outputs, where those without a description have an empty one.
+fn described(entries: Value) -> Value {
+    let Value::List(entries) = &entries else { return entries };
+    Value::list(entries.iter().map(|entry| match entry.as_map() {
+        Some(members) if members.get("description").is_none_or(Value::is_null) => {
+            let mut members = members.clone();
+            members.insert("description".into(), "".into());
+            Value::Map(members.into())
+        }
+        _ => entry.clone(),
+    }))
+}
+
+/// Stores the resource's configuration in the orchestration service, and keeps it as the service shows it.
 pub(super) async fn publish(op: &mut Op) -> Result<(), OpError> {
     let (Some(id), Some(stored)) = (op.id().cloned(), op.data(CONFIG).cloned()) else {
         return Ok(());
     };
     let hidden = wire::hidden_parts(&stored);
     let body = json!({ "software_config": wire::json(&stored), "hidden": hidden });
-    op.call("store", put(SERVICE, CallPath::from("/software_configs").id(id), body)).await.map(drop)
+    let call = put(SERVICE, CallPath::from("/software_configs").id(id), body);
+    let reply = op.call("store", call).await?;
+    let shown = wire::value(&reply.body["software_config"]);
+    if shown.as_map().is_some() {
+        op.set_data(CONFIG, wire::hide_parts(shown, hidden_parts(&reply.body)));
+    }
+    Ok(())
+}
+
+/// The paths of the hidden parts in a reply.
+fn hidden_parts(body: &Json) -> impl Iterator<Item = &str> {
+    body["hidden"].as_array().into_iter().flatten().filter_map(Json::as_str)
 }
 
 /// Deletes the configuration; it is no error if it does not exist.
@@ -84,9 +108,7 @@ pub(crate) async fn content(op: &mut Op, id: &str) -> Result<Option<Value>, OpEr
         Err(stop) => return Err(stop),
     };
     let config = wire::value(&reply.body["software_config"]["config"]);
-    let hidden = reply.body["hidden"].as_array();
-    let hidden = hidden.into_iter().flatten().filter_map(|path| path.as_str());
-    let hidden = hidden.filter_map(|path| path.strip_prefix(CONFIG));
+    let hidden = hidden_parts(&reply.body).filter_map(|path| path.strip_prefix(CONFIG));
     Ok(Some(wire::hide_parts(config, hidden.map(|rest| rest.trim_start_matches('/')))))
 }
 

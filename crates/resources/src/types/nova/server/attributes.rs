@@ -17,11 +17,15 @@ pub(super) fn attribute(
     let empty = Members::new();
     let server = part(view.remote, "server").and_then(Value::as_map).unwrap_or(&empty);
     let answer = match name {
-        "show" => Value::Map(Arc::new(server.clone())),
+        "show" => {
+            let mut shown = server.clone();
+            shown.insert("os_collect_config".into(), collecting::told(view));
+            Value::Map(Arc::new(shown))
+        }
         "addresses" => addresses(view.remote),
         "networks" => networks(view.remote),
         "first_address" => first_address(view.remote).unwrap_or("").into(),
-        "instance_name" => field(server, "OS-EXT-SRV-ATTR:instance_name"),
+        "instance_name" => server.get("OS-EXT-SRV-ATTR:instance_name").cloned().unwrap_or_default(),
         "name" | "accessIPv4" | "accessIPv6" | "tags" => field(server, name),
         "console_urls" => console_urls(view.physical_id.unwrap_or_default()),
         "os_collect_config" => collecting::told(view),
