@@ -7,6 +7,7 @@ mod books;
 mod keys;
 mod kills;
 mod real;
+mod reference;
 mod stacks;
 mod tutorial;
 mod types;
