@@ -7,6 +7,7 @@
 
 import argparse
 import json
+import os
 import queue
 import threading
 import time
@@ -83,7 +84,7 @@ def run(options):
         if is_chosen(case.name, options.words) and case.name not in done:
             todo.put(case)
     cloud = Cloud()
-    server = Server(ROOT, FOLDER / "kiln", cloud.folder)
+    server = Server(ROOT, FOLDER / f"kiln-{os.getpid()}", cloud.folder)
     urls = {"heat": cloud.endpoint("orchestration").rsplit("/", 1)[0], "kiln": server.url}
     lock = threading.Lock()
     try:

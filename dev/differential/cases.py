@@ -116,6 +116,8 @@ def mistakes(case, start):
     pair = start(case)
     for label, trial in trials:
         pair.step(label, "create", case.template(trial))
+        if pair.seen[0].get("error type") == "ResourceTypeUnavailable":
+            return  # The cloud does not have this type: every further answer would be the same.
         if pair.exists():
             pair.delete()
             pair = start(case)

@@ -142,6 +142,8 @@ class Cloud:
                 self.keystone("PUT", f"/projects/{project}/users/{made}/roles/{self.roles[role]}")
         self.lift_quotas(project)
         logins = {who: Login(self.identity, user, "secret", project) for who, user in (("member", name), ("admin", name + "-admin"))}
+        # Neutron makes the default security group when it is first asked: now, and not in the middle of a case.
+        ask("GET", self.endpoint("network") + "/v2.0/security-groups", logins["member"].token())
         return project, logins
 
     def forget(self, project, logins):

@@ -1,5 +1,6 @@
 """What two observations have in common: ids, times and addresses become names, and the rest is compared leaf by leaf."""
 
+import base64
 import json
 import re
 
@@ -14,19 +15,26 @@ CHANCE = [
     (re.compile(r"127\.0\.0\.1:\d+|<ip>:\d+"), "<address>"),
     (re.compile(r"(?<=[-/])[a-z0-9]{12}\b"), "<random>"),
     (re.compile(r"(AWSAccessKeyId|Signature|Timestamp|temp_url_sig|temp_url_expires)=[^&\"]+"), r"\1=<value>"),
-    (re.compile(r"\b\d+\.\d+ ?s(econds)?\b"), "<seconds>"),
+    (re.compile(r"={3,}[\w-]+={2,}"), "<boundary>"),
+    (re.compile(r"\binstance-[0-9a-f]{8}\b"), "<instance>"),
+    (re.compile(r"\bgAAAAA[\w-]+"), "<token>"),
+    (re.compile(r'(secret_access_key|SecretAccessKey|host_name)": "[^"]+"'), r'\1": "<value>"'),
 ]
 # Fields that say when, where or which one in a row: whether they are there is compared, their values are not.
 VOLATILE = {"OS-EXT-SRV-ATTR:host", "OS-EXT-SRV-ATTR:hostname", "OS-EXT-SRV-ATTR:hypervisor_hostname", "OS-EXT-SRV-ATTR:instance_name",
             "OS-EXT-SRV-ATTR:reservation_id", "OS-SRV-USG:launched_at", "binding:host_id", "checksum", "created", "created_at", "hostId",
             "os-vol-host-attr:host", "os_hash_value", "provider:segmentation_id", "revision_number", "standard_attr_id", "updated",
             "updated_at", "adminPass", "user_data_hash"}
+# What Kiln adds to reasons on purpose ("A reason says what to do next" in docs/differences-from-heat.md): hidden always.
+ADDED = re.compile(r'\.? Next: [^"]*?\.(?="|; |\.? \'CHECK\'|$)')
 LIMIT = 600
+# From this number on, fields that only one side has are one difference.
+MANY = 4
 
 
 def named(value, stack):
     """The value with ids replaced by what they are the ids of."""
-    text = json.dumps(value, sort_keys=True)
+    text = ADDED.sub("", json.dumps(value, sort_keys=True))
     for id_, label in stack.labels.items():
         text = text.replace(json.dumps(id_)[1:-1], f"<{label}>")
     text = text.replace(stack.side.tag, "<tag>")
@@ -37,10 +45,19 @@ def named(value, stack):
 def without_volatile(value):
     """The value with `<volatile>` in the fields of that kind, and without the ids of objects that have no name here."""
     if isinstance(value, dict):
-        return {key: "<volatile>" if key in VOLATILE else without_volatile(one) for key, one in value.items()}
+        return {key: "<volatile>" if key in VOLATILE else decoded(one) if key.endswith("user_data") else without_volatile(one)
+                for key, one in value.items()}
     if isinstance(value, list):
         return [without_volatile(one) for one in value]
     return value
+
+
+def decoded(value):
+    """User data as text."""
+    try:
+        return base64.b64decode(value, validate=True).decode()
+    except (TypeError, ValueError):
+        return value
 
 
 def by_chance(value):
@@ -65,10 +82,13 @@ def differences(heat, kiln, path=""):
     if heat == kiln or in_order(by_chance(heat)) == in_order(by_chance(kiln)):
         return []
     if isinstance(heat, dict) and isinstance(kiln, dict):
-        found = []
+        found, alone = [], set(heat) ^ set(kiln)
+        if len(alone) >= MANY:
+            found.append([path + " (fields)", "only here: " + ", ".join(sorted(alone & set(heat))), "only here: " + ", ".join(sorted(alone & set(kiln)))])
         for key in sorted(set(heat) | set(kiln)):
             inner = f"{path}.{key}" if path else key
-            found += differences(heat.get(key, "(absent)"), kiln.get(key, "(absent)"), inner)
+            if len(alone) < MANY or key not in alone:
+                found += differences(heat.get(key, "(absent)"), kiln.get(key, "(absent)"), inner)
         return found
     return [[path, short(heat), short(kiln)]]
 

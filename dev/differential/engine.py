@@ -100,6 +100,7 @@ class Stack:
         if status != 200:
             return self.observe(status, data)
         self.last_event = None
+        self.wait_until_gone()
         seen = self.adopt(data)
         return {**seen, "abandoned": data}
 
@@ -168,6 +169,11 @@ class Stack:
                 return
             time.sleep(0.7)
 
+    def wait_until_gone(self):
+        start = time.monotonic()
+        while self.request("GET", f"/stacks/{self.name}")[0] != 404 and time.monotonic() - start < STEP_TIMEOUT:
+            time.sleep(0.7)
+
     def observe(self, status, answer):
         seen = {"http": status}
         if status >= 400:
@@ -199,7 +205,8 @@ class Stack:
             before = self.ids.get(key)
             kept = "none" if not physical else "new" if not before else "kept" if before == physical else "replaced"
             if physical:
-                self.labels[physical] = f"ID {key}"
+                # Some resources have the id of another, such as an attachment: one of them names it, the same on both sides.
+                self.labels[physical] = min(f"ID {key}", self.labels.get(physical, "JD"))
                 self.ids[key] = physical
             found[key] = {"type": it["resource_type"], "state": it["resource_status"], "reason": it["resource_status_reason"],
                           "required by": sorted(it.get("required_by", [])), "physical id": kept}

@@ -1,7 +1,6 @@
 """A `kiln server` with the configuration of the Heat beside it: another database, other ports, the same everything else."""
 
 import pathlib
-import shutil
 import socket
 import subprocess
 import time
@@ -21,8 +20,6 @@ class Server:
 
     def __init__(self, root, folder, oracle):
         binary = root / "target/debug/kiln"
-        if folder.exists():
-            shutil.rmtree(folder)
         folder.mkdir(parents=True)
         api, cfn, watch = free_port(), free_port(), free_port()
         settings = heat_conf(oracle)
