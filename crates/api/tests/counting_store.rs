@@ -126,6 +126,16 @@ forward!(Alarms {
     prune_metrics(samples: Time, history: Time, limit: u64) -> Result<u64, StoreError>;
 });
 
+impl Sealer for CountingStore {
+    fn seal(&self, purpose: &[u8], bytes: &[u8]) -> Result<Vec<u8>, StoreError> {
+        self.store.seal(purpose, bytes)
+    }
+
+    fn open_sealed(&self, purpose: &[u8], sealed: &[u8]) -> Result<Vec<u8>, SealError> {
+        self.store.open_sealed(purpose, sealed)
+    }
+}
+
 forward!(Store {
     create_tree(tree: NewTree) -> Result<(), CreateError>;
     claim(engine: EngineId, now: Time, until: Time, limit: usize) -> Result<Vec<Lease>, StoreError>;

@@ -2,6 +2,7 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test may fail")]
 #![allow(clippy::disallowed_methods, reason = "a test ends with its runtime, and so do its tasks")]
 
+mod abandon;
 mod advisories;
 mod auth;
 mod bodies;

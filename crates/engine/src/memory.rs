@@ -7,10 +7,11 @@ mod alarms;
 mod list;
 mod objects;
 
-use crate::ids::{EngineId, EventId, RecipeId, ResourceId, SnapshotId, StackId};
+use crate::ids::{EngineId, EventId, Ids, RecipeId, ResourceId, SnapshotId, StackId};
+use crate::runtime::SystemIds;
 use crate::store::{
     Batch, CommandRow, Content, CreateError, EventQuery, EventRow, Hash, Lease, NewTree, RecipeRow,
-    ResourceRow, SnapshotRow, StackQuery, StackRow, Store, StoreError, TreeRows,
+    ResourceRow, SealError, Sealer, SnapshotRow, StackQuery, StackRow, Store, StoreError, TreeRows,
 };
 use crate::time::Time;
 use async_trait::async_trait;
@@ -40,6 +41,8 @@ struct Tables {
     recipes: BTreeMap<RecipeId, StackId>,
     events: BTreeMap<EventId, StackId>,
     snapshots: BTreeMap<SnapshotId, StackId>,
+    /// What was sealed, with its purpose, by what stands in for the encrypted bytes.
+    sealed: BTreeMap<[u8; 16], (Vec<u8>, Vec<u8>)>,
 }
 
 /// A project and a name in it.
@@ -232,6 +235,24 @@ impl Tables {
         let used: BTreeSet<Hash> = recipes.flat_map(|row| row.contents.iter().copied()).collect();
         self.contents.retain(|hash, _| used.contains(hash));
         self.contents.len() < before
+    }
+}
+
+impl Sealer for MemoryStore {
+    fn seal(&self, purpose: &[u8], bytes: &[u8]) -> Result<Vec<u8>, StoreError> {
+        let key = SystemIds::default().next().into_bytes();
+        self.open()?.sealed.insert(key, (purpose.to_owned(), bytes.to_owned()));
+        Ok(key.to_vec())
+    }
+
+    fn open_sealed(&self, purpose: &[u8], sealed: &[u8]) -> Result<Vec<u8>, SealError> {
+        let tables = self.open().map_err(SealError::Store)?;
+        let key = <[u8; 16]>::try_from(sealed).map_err(|_| SealError::Refused)?;
+        match tables.sealed.get(&key) {
+            None => Err(SealError::UnknownKey("of another process".to_owned())),
+            Some((known, bytes)) if known == purpose => Ok(bytes.clone()),
+            Some(_) => Err(SealError::Refused),
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use std::sync::Arc;
 ///
 /// All methods may be called at the same time. A method that fails has changed nothing.
 #[async_trait]
-pub trait Store: crate::objects::Objects + crate::alarms::Alarms {
+pub trait Store: crate::objects::Objects + crate::alarms::Alarms + Sealer {
     // --- trees and their owners ---
 
     /// Adds a tree: its root stack with its recipe, and an owner if one is named.
@@ -191,6 +191,15 @@ pub trait Store: crate::objects::Objects + crate::alarms::Alarms {
     ) -> Result<u64, StoreError>;
 }
 
+/// Encrypts values that leave the service with the keys of a store.
+pub trait Sealer: Send + Sync {
+    /// Encrypts bytes. Only a store with the same keys decrypts them, and only for the same purpose.
+    fn seal(&self, purpose: &[u8], bytes: &[u8]) -> Result<Vec<u8>, StoreError>;
+
+    /// Decrypts bytes that came back.
+    fn open_sealed(&self, purpose: &[u8], sealed: &[u8]) -> Result<Vec<u8>, SealError>;
+}
+
 /// The error of a store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -213,6 +222,22 @@ pub enum StoreError {
         /// Which version wrote the record.
         why: String,
     },
+}
+
+/// Why sealed bytes cannot be decrypted.
+#[derive(Debug, thiserror::Error)]
+pub enum SealError {
+    /// They were sealed with a key that this service does not have.
+    #[error("it was sealed with key {0}, which this service does not have")]
+    UnknownKey(String),
+    /// They were sealed for another purpose, or altered.
+    #[error(
+        "it belongs to another project or stack or to another place in the document, or it was altered"
+    )]
+    Refused,
+    /// The keys cannot be read.
+    #[error(transparent)]
+    Store(StoreError),
 }
 
 /// The reason why a tree was not added.

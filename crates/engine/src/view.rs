@@ -2,6 +2,7 @@
 
 use crate::blueprint::{Blueprint, ResolvedType, Source};
 use crate::config::Config;
+use crate::export::Purpose;
 use crate::ids::{PhysicalId, ResourceId, StackId};
 use crate::machine::StackSettings;
 use crate::partial_tree::{TreePart, read_part};
@@ -662,9 +663,9 @@ impl<'v> StackView<'v> {
         }
     }
 
-    /// The whole stack as one document. Hidden values are not in it: an adoption has to supply them again.
-    pub fn export(&self) -> Value {
-        let mut document = self.tree.export_stack(self.key);
+    /// The whole stack as one document. Hidden values are secrets in it.
+    pub(crate) fn export(&self, purpose: Purpose) -> Value {
+        let mut document = self.tree.export_stack(self.key, purpose);
         if let (Value::Map(document), Value::Map(mut environment)) =
             (&mut document, self.environment())
         {

@@ -25,6 +25,8 @@ pub(crate) enum BodyKind {
     Recipe,
     Resource,
     Event,
+    /// Values in the export of a stack, which are in no row.
+    Export,
     Command,
     Content,
     Setting,
@@ -46,6 +48,7 @@ impl BodyKind {
             BodyKind::Recipe => "recipe",
             BodyKind::Resource => "resource",
             BodyKind::Event => "event",
+            BodyKind::Export => "export",
             BodyKind::Command => "command",
             BodyKind::Content => "text",
             BodyKind::Setting => "setting",
@@ -96,6 +99,11 @@ impl Cipher {
     /// The id of the key that encrypts.
     pub(crate) fn newest(&self) -> u32 {
         self.loaded().ciphers.last().map_or(0, |(id, _)| *id)
+    }
+
+    /// Whether there is a key with an id.
+    pub(crate) fn has(&self, key: u32) -> bool {
+        self.loaded().cipher(key).is_some()
     }
 
     /// Reads the file again if it has changed. Before each piece of work that writes: what is written

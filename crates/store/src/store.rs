@@ -1,14 +1,35 @@
 //! The engine's trait: each method is one piece of work, done again if others were in its way.
 
+use crate::cipher::{BodyKind, key_of};
 use crate::database::SqlStore;
-use crate::error::retry_conflicts;
+use crate::error::{DbError, retry_conflicts};
 use async_trait::async_trait;
 use kiln_engine::store::{
     Batch, CommandRow, Content, CreateError, EventQuery, EventRow, Hash, Lease, NewTree, RecipeRow,
-    ResourceRow, SnapshotRow, StackQuery, StackRow, Store, StoreError, TreeRows,
+    ResourceRow, SealError, Sealer, SnapshotRow, StackQuery, StackRow, Store, StoreError, TreeRows,
 };
 use kiln_engine::{EngineId, EventId, RecipeId, SnapshotId, StackId, Time};
 use std::sync::Arc;
+
+impl Sealer for SqlStore {
+    fn seal(&self, purpose: &[u8], bytes: &[u8]) -> Result<Vec<u8>, StoreError> {
+        self.cipher.refresh()?;
+        Ok(self.cipher.seal(BodyKind::Export, purpose, bytes)?)
+    }
+
+    fn open_sealed(&self, purpose: &[u8], sealed: &[u8]) -> Result<Vec<u8>, SealError> {
+        let store = |error: DbError| SealError::Store(error.into());
+        let key = key_of(sealed).ok_or(SealError::Refused)?;
+        self.cipher.refresh().map_err(store)?;
+        if !self.cipher.has(key) {
+            return Err(SealError::UnknownKey(format!("{key:08x}")));
+        }
+        match self.cipher.open(BodyKind::Export, purpose, sealed) {
+            Err(DbError::Damaged { .. }) => Err(SealError::Refused),
+            opened => opened.map_err(store),
+        }
+    }
+}
 
 #[async_trait]
 impl Store for SqlStore {

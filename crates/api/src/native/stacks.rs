@@ -268,10 +268,20 @@ pub(crate) async fn delete(request: Request) -> Result<Response, Fault> {
 
 pub(crate) async fn abandon(request: Request) -> Result<Response, Fault> {
     let stack = request.live_stack().await?;
-    Ok(Response::ok(&document(&request.service().abandon(&stack).await?)))
+    let sees_hidden = may_see_hidden(&request);
+    Ok(Response::ok(&document(&request.service().abandon(&stack, sees_hidden).await?)))
 }
 
 pub(crate) async fn export(request: Request) -> Result<Response, Fault> {
     let stack = request.live_stack().await?;
-    Ok(Response::ok(&document(&request.service().export(&stack).await?)))
+    let sees_hidden = may_see_hidden(&request);
+    Ok(Response::ok(&document(&request.service().export(&stack, sees_hidden).await?)))
+}
+
+/// Whether the policy lets the caller see hidden values in exports.
+fn may_see_hidden(request: &Request) -> bool {
+    request
+        .app
+        .allows("stacks:export_in_clear", &request.caller, &request.caller.project_id)
+        .is_ok()
 }

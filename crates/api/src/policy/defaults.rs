@@ -142,6 +142,12 @@ const NATIVE: &[Builtin] = &[
     reader("stacks:detail", "List stacks with everything about them."),
     reader("stacks:environment", "Read the environment of a stack."),
     member("stacks:export", "Read a whole stack as one document."),
+    row(
+        "stacks:export_in_clear",
+        ADMIN,
+        None,
+        "See hidden values in exports, where the operator allows that.",
+    ),
     reader("stacks:files", "Read the files of a stack."),
     member("stacks:generate_template", "Make a template of a resource type."),
     base("stacks:global_index", "rule:deny_everybody", "List the stacks of all projects."),

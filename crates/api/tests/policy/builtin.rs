@@ -34,7 +34,7 @@ fn name(json: &Json) -> String {
     json.as_str().unwrap_or_default().to_owned()
 }
 
-/// Compares check, former check and scopes of every rule; the CloudWatch API is not in the record.
+/// Compares check, former check and scopes of every rule; the CloudWatch API is not in the record, nor is what Heat has not.
 fn compare(facts: BTreeMap<String, Json>) {
     assert_eq!(facts.len(), 100);
     let scope = |scope: &Scope| match scope {
@@ -44,7 +44,7 @@ fn compare(facts: BTreeMap<String, Json>) {
         Scope::None => "none",
     };
     let declared: BTreeMap<_, _> = defaults::all()
-        .filter(|row| !row.name.starts_with("cloudwatch:"))
+        .filter(|row| !row.name.starts_with("cloudwatch:") && row.name != "stacks:export_in_clear")
         .map(|row| {
             let scopes: Vec<_> = row.scopes.iter().map(scope).collect();
             (row.name.to_owned(), json!([row.check, row.deprecated, scopes]))

@@ -200,7 +200,7 @@ impl Machine {
         self.reached.hit(Transition::TraversalCancelled);
         match with_rollback {
             // Operations that are running are awaited, and what they have done is undone.
-            true => self.roll_back(env, key, action),
+            true => self.roll_back(env, key, action, None),
             false => self.wind_down(env, key),
         }
     }

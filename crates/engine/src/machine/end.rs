@@ -10,6 +10,7 @@ use crate::failure::{Failure, cut};
 use crate::ids::RecipeId;
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, Operation, Pause, Slot, StackKey};
+use kiln_template::Members;
 use kiln_template::environment::Environment;
 use std::sync::Arc;
 
@@ -213,7 +214,7 @@ impl Machine {
             .is_some_and(|traversal| traversal.rolls_back_on_failure(root.is_rolled_back));
         self.finish_deferred(env, key, is_rolled_back || is_root_rolled_back);
         if is_rolled_back {
-            self.roll_back(env, key, action);
+            self.roll_back(env, key, action, traversal.adopted);
         } else {
             self.resolve_doubts(env, key);
             self.nested_traversal_ended(env, key, Err(failure));
@@ -221,7 +222,13 @@ impl Machine {
     }
 
     /// Begins the rollback to the recipe before the action.
-    pub(crate) fn roll_back(&mut self, env: &mut Env<'_>, key: StackKey, from: Action) {
+    pub(crate) fn roll_back(
+        &mut self,
+        env: &mut Env<'_>,
+        key: StackKey,
+        from: Action,
+        adopted: Option<Arc<Members>>,
+    ) {
         let recipe = self.tree.stack_mut(key).previous.take().unwrap_or_else(|| {
             // The removal acts for the same user, and its events go to the same event sinks.
             let former = &self.tree.stack(key).recipe;
@@ -236,6 +243,6 @@ impl Machine {
         // What was adopted was there before, and stays.
         let objects = if from == Action::Adopt { Objects::Keep } else { Objects::Remove };
         let spec = TraversalSpec::new(Action::Rollback, Some(recipe));
-        self.begin_and_start(env, key, TraversalSpec { objects, ..spec });
+        self.begin_and_start(env, key, TraversalSpec { objects, adopted, ..spec });
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Machine;
 use super::reached::Transition;
+use crate::export::{SEALED, from_text};
 use crate::failure::Failure;
 use crate::state::{Action, State, Status};
 use crate::tree::{Env, Operation, Slot, Tree};
@@ -24,15 +25,25 @@ impl Machine {
         }
         let adopted = self.tree.adopted_data(slot);
         let known = |name: &str| adopted.as_ref().and_then(|it| it.get(name)).cloned();
-        if let Some(Value::Text(id)) = known("resource_id") {
+        let id = known("resource_id").map(|id| id.exposed());
+        if let Some(Value::Text(id)) = id {
             let id = self.tree.physical_id(slot, id);
-            let data = match known("resource_data") {
+            let mut data = match known("resource_data") {
                 Some(Value::Map(data)) => self.tree.plain_data(slot, &data),
                 _ => Members::new(),
             };
+            data.values_mut().for_each(|value| *value = from_text(value));
+            let opened = self.tree.opened_data(slot);
+            let part = |name: &str| opened.as_ref().and_then(|it| it.get(name)).cloned();
+            if let Some(Value::Map(hidden)) = part("data") {
+                data.extend((*hidden).clone());
+            }
             let resource = self.tree.change(slot);
             resource.physical_id = Some(id);
             resource.data = Arc::new(data);
+            if let Some(remote) = part("remote") {
+                resource.remote = remote;
+            }
             if let Some(metadata @ Value::Map(_)) = known("metadata") {
                 self.tree.set_metadata(slot, metadata);
             }
@@ -77,7 +88,20 @@ impl Tree {
         }
     }
 
-    /// The entries of a resource's data that are no credentials: only these leave a tree, or enter one from outside.
+    /// What only this service can have written about the object that a resource adopts. A document from outside has no
+    /// secrets: they are made of what the service has encrypted itself, for the same resource.
+    pub(crate) fn opened_data(&self, slot: Slot) -> Option<Arc<Members>> {
+        match self.adopted_data(slot)?.get(SEALED)? {
+            Value::Secret(opened) => match opened.expose() {
+                Value::Map(opened) => Some(opened.clone()),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The entries of a resource's data that are no credentials: only these leave a tree in clear, or enter one from
+    /// outside.
     pub(crate) fn plain_data(&self, slot: Slot, data: &Members) -> Members {
         let resource_type = self.config.types.get(&self.resource(slot).type_name);
         let plain = resource_type.map_or(&[][..], |resource_type| &resource_type.plain_data);

@@ -180,7 +180,10 @@ impl Machine {
         self.tree.set_type(slot, goal.type_name());
         let (kind, action) = match (&goal.definition.external_id, action) {
             (Some(_), _) => (OperationKind::Check, Action::Adopt),
-            (None, Action::Adopt) if goal.resolved_type.is_created_on_adopt() => {
+            (None, Action::Adopt)
+                if goal.resolved_type.is_created_on_adopt()
+                    && self.tree.opened_data(slot).is_none() =>
+            {
                 (OperationKind::Create, Action::Adopt)
             }
             (None, Action::Adopt) => (OperationKind::Check, Action::Adopt),

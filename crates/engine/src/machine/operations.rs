@@ -282,10 +282,11 @@ impl Tree {
         let traversal = self.stack(resource.stack).traversal.as_ref();
         let resource_type = self.config.types.get(&resource.type_name);
         let is_created_on_adopt = resource_type.is_some_and(|it| it.created_on_adopt);
+        let is_adopted = self.opened_data(slot).is_some();
         let keeps_objects = traversal.is_some_and(|traversal| {
             // What an adoption has created is removed with its rollback.
             traversal.objects == Objects::Keep
-                && !(traversal.action == Action::Rollback && is_created_on_adopt)
+                && !(traversal.action == Action::Rollback && is_created_on_adopt && !is_adopted)
         });
         let is_kept = keeps_objects
             || resource.definition.as_ref().is_some_and(|resolved| {

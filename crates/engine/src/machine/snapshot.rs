@@ -8,6 +8,7 @@ use super::operations::OperationSpec;
 use super::reached::Transition;
 use super::traversal::{Objects, StackFailure, TraversalSpec};
 use crate::blueprint::{Recipe, Source};
+use crate::export::Purpose;
 use crate::failure::Failure;
 use crate::ids::{RecipeId, ResourceId, SnapshotId};
 use crate::snapshot::Snapshot;
@@ -80,7 +81,7 @@ impl Machine {
     ) {
         let Some(id) = id else { return };
         let resources = match result {
-            Ok(_) => Some(self.tree.export_resources(key)),
+            Ok(_) => Some(self.tree.export_resources(key, Purpose::Snapshot)),
             Err(_) => None,
         };
         let Some(snapshot) = self.tree.snapshots.get_mut(&id) else { return };

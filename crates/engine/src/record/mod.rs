@@ -20,7 +20,7 @@ pub(crate) mod v1;
 mod value;
 
 pub(crate) use parked::{is_parked, parking_batch, placeholder_tree, state_before_parking};
-pub(crate) use value::{Id, StoredMembers};
+pub(crate) use value::{Id, Stored, StoredMembers};
 
 use crate::store::StoreError;
 use kiln_template::Value;

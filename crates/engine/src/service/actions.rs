@@ -1,8 +1,10 @@
 //! Actions on stacks other than create and update.
 
+use super::sealing::{Sealed, Sealing};
 use super::{RequestError, Service};
 use crate::config::ByteLimits;
 use crate::error_type::ErrorType;
+use crate::export::Purpose;
 use crate::ids::StackId;
 use crate::machine::Command;
 use crate::partial_tree::TreePart;
@@ -22,19 +24,33 @@ impl Service {
         self.command(stack.root, Command::Delete).await
     }
 
-    /// Exports a stack, in a form that can be adopted.
-    pub async fn export(&self, stack: &StackRow) -> Result<Value, RequestError> {
+    /// Exports a stack, in a form that can be adopted. Hidden values are encrypted; if the operator allows it and the
+    /// requester may see them, they are in clear.
+    pub async fn export(
+        &self,
+        stack: &StackRow,
+        may_see_hidden: bool,
+    ) -> Result<Value, RequestError> {
         if !self.rules.allows_abandon {
             return Err(RequestError::unsupported("Stack Abandon"));
         }
+        let (purpose, sealed) = match self.rules.exports_in_clear && may_see_hidden {
+            true => (Purpose::AdoptionByHeat, Sealed::OwnOnly),
+            false => (Purpose::Adoption, Sealed::All),
+        };
         let view = self.view(stack).await?;
-        let stack = view.stack(stack.id).map(|it| it.export());
-        Ok(stack.unwrap_or_default())
+        let document = view.stack(stack.id).map(|it| it.export(purpose));
+        let Some(Value::Map(document)) = document else { return Ok(Value::Null) };
+        Sealing::new(&*self.store, &stack.project, &document).seal(&document, sealed)
     }
 
     /// Abandons a stack: its objects stay, and its export is returned.
-    pub async fn abandon(&self, stack: &StackRow) -> Result<Value, RequestError> {
-        let document = self.export(stack).await?;
+    pub async fn abandon(
+        &self,
+        stack: &StackRow,
+        may_see_hidden: bool,
+    ) -> Result<Value, RequestError> {
+        let document = self.export(stack, may_see_hidden).await?;
         self.command(stack.root, Command::Abandon).await?;
         Ok(document)
     }

@@ -1,6 +1,7 @@
 //! Creating stacks, and previews of that.
 
 use super::request::{Subject, ValidatedRequest, check_name, recipe};
+use super::sealing::{Sealing, refuse_stars};
 use super::{RequestError, Requester, Service, StackRequest, TemplateSource};
 use crate::blueprint::Recipe;
 use crate::error_type::ErrorType;
@@ -53,6 +54,8 @@ impl Service {
         }
         let share = self.workers.share(requester.project.clone());
         let adopted = share.work_on(data.len(), || read_adopted(data)).await?;
+        refuse_stars(&adopted, |name| request.parameters.contains_key(name))?;
+        let adopted = Sealing::new(&*self.store, &requester.project, &adopted).open(&adopted)?;
         let bad = |why: &str| {
             RequestError::new(ErrorType::HttpBadRequest, format!("Invalid adopt data: {why}"))
         };

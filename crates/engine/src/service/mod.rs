@@ -23,6 +23,7 @@ mod refresh;
 mod remote_stacks;
 mod request;
 mod request_error;
+mod sealing;
 mod snapshots;
 mod software;
 mod update;
@@ -91,6 +92,8 @@ pub struct Rules {
     pub allows_adopt: bool,
     /// Whether stacks can be abandoned and exported.
     pub allows_abandon: bool,
+    /// Whether exports have hidden values in clear, for requesters who may see them.
+    pub exports_in_clear: bool,
     /// Stacks with one of these tags are not listed.
     pub hidden_tags: Vec<Arc<str>>,
     /// How many requests of a project are validated or previewed at the same time, and how many wait for that.
@@ -108,6 +111,7 @@ impl Default for Rules {
             max_template_bytes: 524_288,
             allows_adopt: false,
             allows_abandon: false,
+            exports_in_clear: false,
             hidden_tags: Vec::new(),
             work: WorkLimits::default(),
         }

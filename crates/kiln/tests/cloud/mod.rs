@@ -1,5 +1,6 @@
 //! Stacks on the simulated cloud, over HTTP from end to end: `kiln dev`, its API, and what is left in the cloud.
 
+mod adopting;
 mod alarms;
 mod attributes;
 mod balanced;

@@ -2,12 +2,11 @@
 
 use super::{Environment, Layer, Registry};
 use crate::parameters::{SuppliedValue, SuppliedValues};
-use crate::print::HIDDEN;
-use crate::value::{Members, Value};
+use crate::value::{Members, Secret, Value};
 use std::sync::Arc;
 
 impl Environment {
-    /// The environment in the API's answer: hidden values as asterisks, and in the registry also
+    /// The environment in the API's answer: hidden values are secrets, and in the registry are also
     /// the types in use that resolve to a template without an entry of the user's.
     pub fn describe<'a>(
         &self,
@@ -26,12 +25,10 @@ impl Environment {
                 entries.insert(type_name.into(), Value::Text(target.clone()));
             }
         }
-        self.as_value(entries, &|name, supplied| {
-            if is_hidden(name) && !supplied.value.is_null() {
-                HIDDEN.into()
-            } else {
-                supplied.value.clone()
-            }
+        self.as_value(entries, &|name, supplied| match &supplied.value {
+            Value::Null | Value::Secret(_) => supplied.value.clone(),
+            value if is_hidden(name) => Value::Secret(Secret::new(value.clone())),
+            value => value.clone(),
         })
     }
 

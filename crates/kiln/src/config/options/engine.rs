@@ -47,6 +47,7 @@ pub(in crate::config) struct EngineOptions {
     max_signal_bytes: u64,
     allows_adopt: bool,
     allows_abandon: bool,
+    exports_in_clear: bool,
     hidden_tags: Vec<String>,
 }
 
@@ -168,6 +169,12 @@ pub(super) const ROWS: &[OptionRow] = &[
         "connection",
         "The URL of the database, as SQLAlchemy writes it: sqlite, postgresql or mysql.",
         Setting::Url(Some("sqlite:///kiln.db"), |it| &mut it.engine.database),
+    ),
+    OptionRow::new(
+        "kiln",
+        "export_in_clear",
+        "Whether exports of stacks have hidden values in clear, as Heat needs them to adopt a stack, for users whom the policy rule stacks:export_in_clear allows to see them. Otherwise they are encrypted with the keys of the database, and only a service with these keys can adopt them.",
+        Setting::Flag(false, |it| &mut it.engine.exports_in_clear),
     ),
     OptionRow::new(
         "kiln",
@@ -316,6 +323,7 @@ impl EngineOptions {
             max_template_bytes: size(self.max_template_bytes),
             allows_adopt: self.allows_adopt,
             allows_abandon: self.allows_abandon,
+            exports_in_clear: self.exports_in_clear,
             work: WorkLimits {
                 running: size(self.max_validations),
                 waiting: size(self.max_waiting_validations),
