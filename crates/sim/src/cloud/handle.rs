@@ -113,6 +113,10 @@ impl Cloud {
             }
         };
         reply = reply.with("x-openstack-request-id", request_id.clone());
+        // Cinder answers so to a request over a quota, too.
+        if prefix == "volume" && reply.status == 413 {
+            reply = reply.with("retry-after", "0");
+        }
         if prefix == "compute" {
             reply = reply.with("x-compute-request-id", request_id);
         }

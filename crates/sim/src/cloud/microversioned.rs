@@ -28,7 +28,10 @@ fn envelope(status: u16) -> &'static str {
 
 /// Renders an error body.
 pub(super) fn render(refusal: &Refusal) -> (&'static str, String) {
-    let fault = json!({ "code": refusal.status, "message": refusal.message });
+    let mut fault = json!({ "code": refusal.status, "message": refusal.message });
+    if refusal.status == 413 {
+        fault["retryAfter"] = "0".into();
+    }
     ("application/json", json!({ envelope(refusal.status): fault }).to_string())
 }
 

@@ -127,6 +127,26 @@ fn a_server_is_built_and_goes_with_its_port() {
 }
 
 #[test]
+fn the_usage_of_a_project_grows_with_the_hours_of_its_servers() {
+    let cloud = TestCloud::new();
+    let project = cloud.demo_project();
+    let url = format!("/compute/v2.1/os-simple-tenant-usage/{project}?start=2026-01-01T00:00:00");
+    assert_eq!(cloud.get(&url), json!({ "tenant_usage": {} }));
+    let id = cloud.server(json!({}));
+    cloud.later(7200);
+    let usage = cloud.get(&url)["tenant_usage"].clone();
+    assert_eq!(usage["server_usages"][0]["instance_id"], json!(id));
+    assert_eq!(
+        (&usage["total_hours"], &usage["server_usages"][0]["uptime"]),
+        (&json!(2.0), &json!(7200))
+    );
+    assert_eq!(
+        usage["total_memory_mb_usage"],
+        json!(2.0 * usage["server_usages"][0]["memory_mb"].as_f64().unwrap_or_default())
+    );
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_in_novas_words() {
     let cloud = TestCloud::new();
     let image = cloud.image("cirros");

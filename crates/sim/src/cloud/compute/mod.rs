@@ -9,6 +9,7 @@ mod groups;
 mod infrastructure;
 mod keypairs;
 mod servers;
+mod tenant_usage;
 
 use serde_json::{Value, json};
 
@@ -89,7 +90,8 @@ fn serve(ctx: &mut RequestContext<'_>) -> Answer {
         .or_else(|| flavors::serve(ctx, method, path))
         .or_else(|| keypairs::serve(ctx, method, path))
         .or_else(|| groups::serve(ctx, method, path))
-        .or_else(|| infrastructure::serve(ctx, method, path));
+        .or_else(|| infrastructure::serve(ctx, method, path))
+        .or_else(|| tenant_usage::serve(ctx, method, path));
     special.or_else(|| rest::serve(ctx, COLLECTIONS, path)).unwrap_or_else(|| Err(nothing()))
 }
 

@@ -108,6 +108,7 @@ fn blank(state: &CloudState, id: &str, name: &str, project: &str, visibility: &s
 const FIRST: &[&str] = &[
     "cirros",
     "cirros-0.6.2-x86_64-disk",
+    "cirros-0.3.5",
     "cirros-0.3.5-x86_64-disk",
     "cirros-0.3.5-x86_64-uec",
     "cirros-0.3.4-x86_64-uec",
