@@ -510,23 +510,30 @@ impl fmt::Display for CallError {
 fn plain_text(text: &str) -> String {
     const MAX_BYTES: usize = 2_000;
     let mut plain = String::new();
-    let mut is_tag = false;
-    for char in text.chars() {
-        match char {
-            '<' => is_tag = true,
-            '>' if is_tag => {
-                is_tag = false;
-                plain.push(' ');
-            }
-            _ if is_tag => {}
-            _ => plain.push(char),
+    let mut rest = text;
+    while let Some(char) = rest.chars().next() {
+        if let Some(tag) = tag(rest) {
+            plain.push(' ');
+            rest = &rest[tag.len()..];
+            continue;
         }
+        plain.push(char);
+        rest = &rest[char.len_utf8()..];
         if plain.len() > MAX_BYTES {
             plain.push('…');
             break;
         }
     }
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The HTML tag that a text begins with. A `<` that no name follows is a comparison.
+fn tag(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('<')?;
+    let name = inner.strip_prefix(['/', '!']).unwrap_or(inner);
+    let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '-');
+    let end = inner.find('>').filter(|_| is_name)?;
+    Some(&text[..end + 2])
 }
 
 #[cfg(test)]
@@ -602,6 +609,9 @@ mod tests {
         assert_eq!(text(json!({"faultcode": "Client", "faultstring": "no"})), Some("no".into()));
         let page = "<html><body><h1>409 Conflict</h1>\n in use<br /></body></html>";
         assert_eq!(text(json!(page)), Some("409 Conflict in use".into()));
+        let compared = "port_range_min must be <= port_range_max, 1 <2 and 3>2; see <URL:x> or a<b";
+        let shown = "port_range_min must be <= port_range_max, 1 <2 and 3>2; see or a<b";
+        assert_eq!(text(json!(compared)), Some(shown.into()));
         assert_eq!(text(Value::Null), None);
     }
 }

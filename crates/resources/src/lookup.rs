@@ -98,7 +98,7 @@ impl Collection {
     /// The message if there is no such object.
     pub fn missing(&self, given: &str) -> String {
         match self.service {
-            Service::Network => format!("Unable to find {} with name or id '{given}'", self.called),
+            Service::Network => format!("Unable to find {} with name or id '{given}'", self.one),
             _ => format!("The {} ({given}) could not be found.", self.called),
         }
     }

@@ -28,12 +28,13 @@ pub use stack::{Domain, GuestAccess, StackContext, owner_of_users_project, users
 
 use crate::declare::{Members, ResourceType, Value};
 use crate::property_access::{count, items, seconds, section, text, word};
-use crate::rest::RestSpec;
+use crate::rest::{self, RestSpec};
 use calls::Fate;
 use kiln_cloud::{Call, Marker, Method, Reply};
 use kiln_template::Files;
 use parking_lot::{Mutex, MutexGuard};
 use run::Shared;
+use serde_json::Value as Json;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -115,6 +116,10 @@ pub enum Progress {
 
 /// The step that records a doubt: begun with the doubt, settled when it is resolved.
 const DOUBT: &str = "doubt";
+
+/// The entry of the resource's data with the ids of the objects that have its mark and existed before its own. It is there
+/// while the resource's object is created, if the mark alone is no proof.
+const EXISTED_BEFORE: &str = "existed_before";
 
 impl Op {
     // --- state ---
@@ -383,12 +388,15 @@ impl Op {
         self.doubt();
         let marker = call.recovery.marker.as_deref().cloned().or_else(|| self.own_marker());
         let Some(marker) = marker else { return Ok(None) };
+        let is_own = call.recovery.marker.is_none();
         let mut list = self.read(marker.list.clone()).await?;
-        if marker.found(&list).is_empty() && call.recovery.is_exclusive {
+        if self.candidates(&marker, &list, is_own).is_empty() && call.recovery.is_exclusive {
             self.pause(self.context.lost_call_window).await?;
             list = self.read(marker.list.clone()).await?;
         }
-        let Some(object) = marker.found(&list).first().copied() else { return Ok(None) };
+        let Some(object) = self.candidates(&marker, &list, is_own).first().copied() else {
+            return Ok(None);
+        };
         let reply = marker.reply(object);
         self.context.journal.set(step, Step::Replied(reply.clone()));
         self.note(Note::Step(step.into(), Step::Replied(reply.clone())));
@@ -411,7 +419,7 @@ impl Op {
         let Some(marker) = self.own_marker() else { return Ok(()) };
         let list = self.read(marker.list.clone()).await?;
         if self.context.physical_id.is_none()
-            && let Some(object) = marker.found(&list).first()
+            && let Some(object) = self.candidates(&marker, &list, true).first()
             && let Some(id) = marker.id_of(object)
         {
             self.set_id(id);
@@ -425,6 +433,7 @@ impl Op {
         if !self.doubts {
             return Ok(());
         }
+        let is_weak = rest::has_weak_mark(self);
         let own = self.own_marker().map(|marker| (marker, self.context.physical_id.clone()));
         let beside = self.beside.iter().map(|(marker, id)| (marker.clone(), Some(id.clone())));
         let made: Vec<(Marker, Option<Arc<str>>)> = own.into_iter().chain(beside).collect();
@@ -432,12 +441,78 @@ impl Op {
             return Ok(());
         }
         self.wait("settle", self.context.lost_call_window).await?;
-        for (marker, kept) in made {
-            self.remove_all(&marker, kept.as_deref(), "settle").await?;
+        for (at, (marker, kept)) in made.into_iter().enumerate() {
+            if at == 0 && is_weak {
+                self.refuse_several(&marker, kept.as_deref()).await?;
+            } else {
+                self.remove_all(&marker, kept.as_deref(), "settle").await?;
+            }
         }
+        self.forget_others();
         self.doubts = false;
         self.note(Note::Step(DOUBT.into(), Step::Settled));
         Ok(())
+    }
+
+    // --- objects of others ---
+
+    /// Records which objects exist already, before a call that creates the resource's own, if its mark is no proof.
+    async fn remember_others(&mut self, call: &Call) -> Result<(), OpError> {
+        let creates = call.request.method == Method::Post
+            && !call.recovery.is_repeatable
+            && call.recovery.marker.is_none()
+            && self.context.physical_id.is_none();
+        if !creates || self.data(EXISTED_BEFORE).is_some() || !rest::has_weak_mark(self) {
+            return Ok(());
+        }
+        let Some(marker) = self.own_marker() else { return Ok(()) };
+        let list = self.read(marker.list.clone()).await?;
+        let ids = marker.found(&list).into_iter().filter_map(|object| marker.id_of(object));
+        let ids: Vec<Value> = ids.map(Value::from).collect();
+        self.set_data(EXISTED_BEFORE, Value::list(ids));
+        Ok(())
+    }
+
+    /// Removes that record when the resource's object is known.
+    fn forget_others(&mut self) {
+        if self.data(EXISTED_BEFORE).is_some() {
+            self.set_data(EXISTED_BEFORE, Value::Null);
+        }
+    }
+
+    /// The objects in a list that have a mark and can be the resource's: if the mark is no proof, only those that did not
+    /// exist before.
+    fn candidates<'r>(&self, marker: &Marker, list: &'r Reply, is_own: bool) -> Vec<&'r Json> {
+        let mut found = marker.found(list);
+        if is_own && rest::has_weak_mark(self) {
+            let Some(Value::List(former)) = self.data(EXISTED_BEFORE) else { return Vec::new() };
+            let is_former =
+                |id: &str| former.iter().any(|it| it.as_text().is_some_and(|it| **it == *id));
+            found.retain(|object| marker.id_of(object).is_some_and(|id| !is_former(&id)));
+        }
+        found
+    }
+
+    /// Fails if others than the resource's object may have been created for it and nothing proves that they were.
+    async fn refuse_several(&mut self, marker: &Marker, kept: Option<&str>) -> Result<(), OpError> {
+        if kept.is_none() {
+            return Ok(());
+        }
+        let list = self.read(marker.list.clone()).await?;
+        let found = self.candidates(marker, &list, true);
+        let ids: Vec<String> =
+            found.into_iter().filter_map(|object| marker.id_of(object)).collect();
+        let others: Vec<&str> =
+            ids.iter().map(String::as_str).filter(|id| kept != Some(id)).collect();
+        if others.is_empty() {
+            return Ok(());
+        }
+        let message = format!(
+            "A call was lost, and there are further new objects like this one: {}. Next: delete those that nobody needs, \
+             and update the stack.",
+            others.join(", ")
+        );
+        Err(OpError::failed(FailureClass::Error, message))
     }
 
     /// Deletes all objects with a mark except one.

@@ -4,8 +4,9 @@ use crate::driving::{Configs, Drive, Nothing, START, Seam, World};
 use kiln_cloud::{Call, CallError, CallPath, Marker, Method, Reply, Service, delete, get, post};
 use kiln_resources::behaviour::{Handler, OperationKind, SignalStorage};
 use kiln_resources::declare::*;
-use kiln_resources::op::{Answer, Demand, FailureClass, Op, OpError, Progress, Sibling};
+use kiln_resources::op::{Answer, Demand, FailureClass, Journal, Op, OpError, Progress, Sibling};
 use kiln_resources::registry::Registry;
+use kiln_resources::rest::RestSpec;
 use kiln_template::schema::PropertyType;
 use serde_json::json;
 
@@ -288,6 +289,51 @@ fn a_call_that_takes_effect_late_leaves_nothing_behind() {
         drive.run(&thing(), OperationKind::Create, &mut things);
         assert_settled(&drive, &things, &format!("carried out after {late} calls"));
     }
+}
+
+/// A type whose objects can carry no mark: they have nothing but names, which templates choose.
+fn named() -> ResourceType {
+    ResourceType::new("Test::Named")
+        .service(Service::Network)
+        .props([prop("name", Str, "The name.")])
+        .rest(RestSpec::new(Service::Network, "/things", "thing").deleted_at_once())
+}
+
+/// A resource with the name `data`, and an object of somebody else that has the same name.
+fn named_twice(lost: usize, late: Option<usize>) -> (Drive, Things, String) {
+    let mut things = Things { lost, late, ..Things::default() };
+    let theirs = things.make("data".into());
+    (Drive::new([("name".into(), "data".into())].into_iter().collect()), things, theirs)
+}
+
+#[test]
+fn an_object_of_others_with_the_chosen_name_is_neither_adopted_nor_removed() {
+    let (mut straight, mut things, _) = named_twice(0, None);
+    straight.run(&named(), OperationKind::Create, &mut things);
+    let seams = (0..straight.demands.len()).flat_map(|at| [Seam::Before(at), Seam::After(at)]);
+    for (seam, lost) in seams.map(|seam| (Some(seam), 0)).chain([(None, 1)]) {
+        let (mut drive, mut things, theirs) = named_twice(lost, None);
+        match seam {
+            Some(seam) => drive.run_through(&named(), OperationKind::Create, &mut things, seam),
+            None => drive.run(&named(), OperationKind::Create, &mut things),
+        }
+        assert_eq!(drive.result(), &Ok(()), "{seam:?}");
+        assert_ne!(drive.context.physical_id.as_deref(), Some(theirs.as_str()), "{seam:?}");
+        assert_eq!(things.made, 2, "{seam:?}");
+        (drive.context.journal, drive.ended) = (Journal::default(), None);
+        drive.run(&named(), OperationKind::Delete, &mut things);
+        assert_eq!(things.objects, [(theirs, "data".to_owned())], "{seam:?}");
+    }
+}
+
+#[test]
+fn what_may_be_of_others_is_named_and_not_removed() {
+    let (mut drive, mut things, theirs) = named_twice(1, Some(2));
+    drive.run(&named(), OperationKind::Create, &mut things);
+    assert_eq!(things.objects.len(), 3);
+    let failure = drive.failure();
+    assert!(failure.contains("there are further new objects like this one: "), "{failure}");
+    assert!(!failure.contains(&theirs), "{failure}");
 }
 
 #[test]

@@ -127,9 +127,9 @@ fn a_test_resource_waits_fails_and_is_replaced_as_told() {
     let replaces = kind(name).behaviour.replaces.expect("a rule");
     let before = Members::new();
     for (after, changed, expected) in [
-        (r#"{"update_replace": true}"#, "update_replace", true),
-        (r#"{"update_replace": false}"#, "update_replace", false),
-        (r#"{"update_replace": true, "value": "b"}"#, "value", false),
+        (r#"{"update_replace": true}"#, "update_replace", false),
+        (r#"{"update_replace": false, "value": "b"}"#, "value", false),
+        (r#"{"update_replace": true, "value": "b"}"#, "value", true),
     ] {
         let (after, changed) = (members(after), [changed.into()]);
         let change = DefinitionChange {

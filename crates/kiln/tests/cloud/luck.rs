@@ -58,6 +58,98 @@ fn assert_told(reason: &str, place: &str, words: &str, next: &str) {
     }
 }
 
+// --- objects of others ---
+
+/// Objects whose names, and descriptions if they have any, the user chose: a resource, and the collection of its object.
+const NAMED: &[(&str, &str)] = &[
+    ("OS::Cinder::Volume, properties: {name: data, description: mine, size: 1}", "*/volumes"),
+    ("OS::Neutron::Net, properties: {name: data}", "*/networks"),
+    (
+        "OS::Neutron::SecurityGroup, properties: {name: data, description: mine}",
+        "*/security-groups",
+    ),
+    ("OS::Nova::ServerGroup, properties: {name: data, policies: [affinity]}", "*/os-server-groups"),
+    (
+        "OS::Barbican::Secret, properties: {name: data, payload: x, payload_content_type: text/plain}",
+        "*/secrets",
+    ),
+    (
+        "OS::Trove::Instance, properties: {name: data, flavor: m1.small, size: 1, networks: [{network: private}]}",
+        "*/instances",
+    ),
+    (
+        "OS::Zun::Container, properties: {name: data, image: cirros, command: sleep 1}",
+        "*/containers",
+    ),
+    (
+        "OS::Magnum::ClusterTemplate, properties: {name: data, coe: kubernetes, image: cirros, external_network: public}",
+        "*/clustertemplates",
+    ),
+];
+
+/// A name is no proof: an object that somebody else gave the same name is neither taken over nor deleted.
+#[tokio::test]
+async fn an_object_of_the_same_name_is_left_alone() {
+    for (resource, path) in NAMED {
+        let kiln = kiln().await;
+        let before = kiln.objects().await;
+        let body = template(&format!("  it: {{type: {resource}}}\n"));
+        create(&kiln, "theirs", &body).await;
+        rest(&kiln, "theirs", "CREATE_COMPLETE").await;
+        let theirs = id_of(&kiln, "theirs", "it").await;
+        let with_theirs = kiln.objects().await;
+        for (number, kind) in ["dropped", "lost"].into_iter().enumerate() {
+            let stack = format!("mine{number}");
+            kiln.set_faults(json!([rule("POST", path, 1, json!(kind))])).await;
+            create(&kiln, &stack, &body).await;
+            rest(&kiln, &stack, "CREATE_COMPLETE").await;
+            assert_ne!(id_of(&kiln, &stack, "it").await, theirs, "{resource} {kind}");
+            delete(&kiln, Who::Demo, &stack).await.expect("deleted");
+            assert_eq!(
+                kiln.changed_since(&with_theirs).await,
+                Vec::<String>::new(),
+                "{resource} {kind}"
+            );
+        }
+        delete(&kiln, Who::Demo, "theirs").await.expect("deleted");
+        assert_eq!(kiln.changed_since(&before).await, Vec::<String>::new(), "{resource}");
+    }
+}
+
+/// Objects with names show the descriptions of their templates, and no marks.
+#[tokio::test]
+async fn marks_are_not_seen() {
+    let kiln = kiln().await;
+    let body = template(
+        "  net: {type: OS::Neutron::Net, properties: {name: n}}
+  router: {type: OS::Neutron::Router, properties: {name: r}}
+  pool: {type: OS::Neutron::SubnetPool, properties: {name: p, prefixes: [10.50.0.0/16]}}
+  address: {type: OS::Neutron::FloatingIP, properties: {floating_network: public}}
+  volume: {type: OS::Cinder::Volume, properties: {name: v, size: 1}}
+  group: {type: OS::Neutron::SecurityGroup, properties: {name: g, description: mine}}
+  image: {type: OS::Glance::WebImage, properties: {name: i, location: 'http://example.com/i', disk_format: raw, container_format: bare}}
+",
+    );
+    create(&kiln, "plain", &body).await;
+    rest(&kiln, "plain", "CREATE_COMPLETE").await;
+    for (resource, path, field, wanted) in [
+        ("net", "/network/v2.0/networks", "network", json!("")),
+        ("router", "/network/v2.0/routers", "router", json!("")),
+        ("pool", "/network/v2.0/subnetpools", "subnetpool", json!("")),
+        ("address", "/network/v2.0/floatingips", "floatingip", json!("")),
+        ("group", "/network/v2.0/security-groups", "security_group", json!("mine")),
+        ("volume", "/volume/v3/volumes", "volume", Json::Null),
+        ("image", "/image/v2/images", "", Json::Null),
+    ] {
+        let id = id_of(&kiln, "plain", resource).await;
+        let shown = kiln.cloud(Who::Demo, "GET", &format!("{path}/{id}"), None).await.body;
+        let object = if field.is_empty() { &shown } else { &shown[field] };
+        assert_eq!(object["description"], wanted, "{resource}: {shown}");
+        assert!(!shown.to_string().contains("kiln "), "{resource}: {shown}");
+    }
+    delete(&kiln, Who::Demo, "plain").await.expect("deleted");
+}
+
 // --- what passes ---
 
 /// Every resource meets another kind of bad luck.

@@ -439,6 +439,36 @@ fn told(text: Json) -> Json {
     serde_json::from_str(text.as_str().expect("a text")).expect("JSON")
 }
 
+const SCALED: &str = "
+heat_template_version: 2021-04-16
+resources:
+  group:
+    type: OS::Heat::AutoScalingGroup
+    properties: {min_size: 1, max_size: 3, cooldown: 0, resource: {type: OS::Heat::RandomString}}
+  policy:
+    type: OS::Heat::ScalingPolicy
+    properties:
+      {adjustment_type: change_in_capacity, scaling_adjustment: 1, auto_scaling_group_id: {get_resource: group}}
+outputs:
+  signal: {value: {get_attr: [policy, signal_url]}}
+  size: {value: {get_attr: [group, current_size]}}
+";
+
+/// The URL is the owner's, as in Heat: alarms that act for the owner, by a trust, use it.
+#[tokio::test]
+async fn the_owner_of_a_stack_signals_a_scaling_policy() {
+    let kiln = KilnProcess::empty(&[]).await;
+    create(&kiln, "scaled", SCALED).await;
+    ended(&kiln, Who::Demo, "scaled", "CREATE_COMPLETE").await.expect("created");
+    let url = output(&kiln, "scaled", "signal").await;
+    let url = url.as_str().expect("an address").to_owned();
+    assert!(url.contains(&format!("/v1/{}/stacks/scaled/", kiln.project(Who::Demo))), "{url}");
+    let reply = kiln.request(Who::Demo, "POST", url).send().await.expect("a reply");
+    assert_eq!(reply.status().as_u16(), 200);
+    while output(&kiln, "scaled", "size").await != 2 {}
+    delete(&kiln, Who::Demo, "scaled").await.expect("deleted");
+}
+
 const ALLOWED: &str = "
 heat_template_version: 2021-04-16
 parameters:

@@ -62,8 +62,10 @@ fn most_tries(error: &CallError) -> u32 {
 
 /// Whether the service is reachable and asks the client to wait.
 fn is_busy(reply: &Reply) -> bool {
-    // Some services answer 413 for a rate limit, and say when to try again.
-    matches!(reply.status, 429 | 503) || reply.status == 413 && asked_pause(reply).is_some()
+    // Some services answer 413 for a rate limit, and say when to try again; for a quota, too, which no pause changes.
+    let is_quota = || reply.error_text().is_some_and(|said| is_quota(&said));
+    matches!(reply.status, 429 | 503)
+        || reply.status == 413 && asked_pause(reply).is_some() && !is_quota()
 }
 
 /// Whether a rejection is temporary. A quota is not.
@@ -125,6 +127,7 @@ impl Op {
             _ => {}
         }
         call.request.path.checked()?;
+        self.remember_others(&call).await?;
         let mut backoff = POLLING;
         let mut tries = 0;
         loop {
@@ -133,7 +136,12 @@ impl Op {
                 return Err(wrong_answer());
             };
             let error = match answer {
-                Ok(reply) => return Ok(reply),
+                Ok(reply) => {
+                    if !self.doubts {
+                        self.forget_others();
+                    }
+                    return Ok(reply);
+                }
                 Err(error) => error,
             };
             let fate = Fate::of(&error);
@@ -150,6 +158,9 @@ impl Op {
             }
             let is_safe = fate != Fate::Unknown || self.may_look(fate, &call);
             if tries >= most_tries(&error) || !is_safe {
+                if !self.doubts {
+                    self.forget_others();
+                }
                 return Err(stop(&call, &error));
             }
             tries += 1;
@@ -321,6 +332,19 @@ mod tests {
         assert_eq!(pause_after(4, &busy("7")), Duration::from_secs(16));
         assert_eq!(pause_after(1, &busy("86400")), LONGEST_PAUSE);
         assert_eq!(pause_after(1, &busy("Fri, 31 Dec 1999 23:59:59 GMT")), Duration::from_secs(2));
+    }
+
+    #[test]
+    fn a_quota_is_no_reason_to_wait() {
+        let reply = |text: &str| {
+            let body = serde_json::json!({ "overLimit": { "code": 413, "message": text } });
+            let mut reply = Reply::new(413, body);
+            reply.headers.insert("retry-after".into(), "0".into());
+            reply
+        };
+        assert!(is_busy(&reply("This request was rate-limited.")));
+        let quota = "VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota.";
+        assert!(!is_busy(&reply(quota)));
     }
 
     #[test]

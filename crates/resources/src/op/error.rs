@@ -81,6 +81,11 @@ impl OpError {
         matches!(self, OpError::Failed(failure) if failure.class == FailureClass::NotFound)
     }
 
+    /// Whether the service forbids a call.
+    pub fn is_forbidden(&self) -> bool {
+        matches!(self, OpError::Failed(failure) if failure.class == FailureClass::Forbidden)
+    }
+
     /// Whether a call conflicts with an existing object.
     pub fn is_conflict(&self) -> bool {
         matches!(self, OpError::Failed(failure) if failure.class == FailureClass::Conflict)

@@ -53,6 +53,7 @@ failure_classes! {
     HttpError "HTTPError",
     IndexError "IndexError",
     InternalError "InternalError",
+    InvalidTemplateAttribute "InvalidTemplateAttribute",
     NotFound "NotFound",
     NotSupported "NotSupported",
     OverLimit "OverLimit",

@@ -47,11 +47,13 @@ struct Mark {
     value: String,
     /// Whether the field is a list of strings.
     is_tag: bool,
+    /// Whether only Kiln can have written the value. Otherwise the user chose it, and others may have chosen the same.
+    is_own: bool,
 }
 
 impl Mark {
     fn new(field: impl Into<String>, value: impl Into<String>) -> Mark {
-        Mark { field: field.into(), value: value.into(), is_tag: false }
+        Mark { field: field.into(), value: value.into(), is_tag: false, is_own: true }
     }
 
     /// Puts the mark on an object.
@@ -64,8 +66,12 @@ impl Mark {
     }
 }
 
-/// The mark of the object: its name if Kiln chose it, else a label in another field.
+/// The mark of the object: its name if Kiln chose it, else a label in another field. An object that is found by fields
+/// that are unique has none.
 fn mark(op: &Op, spec: &RestSpec) -> Option<Mark> {
+    if !spec.unique.is_empty() {
+        return None;
+    }
     let name = || fields::field(spec, "name").into_owned();
     if has_name(op) && op.text("name").is_none() {
         return Some(Mark::new(name(), &*op.context().physical_name));
@@ -80,9 +86,17 @@ fn mark(op: &Op, spec: &RestSpec) -> Option<Mark> {
     if spec.marks_then_renames && has_name(op) {
         return Some(Mark::new(name(), &*op.context().physical_name));
     }
-    // The user chose every field: the object is found by its name.
+    // The user chose every field: the object is a new one with its name.
     let chosen = if has_name(op) { op.text("name") } else { None };
-    chosen.map(|chosen| Mark::new(name(), chosen))
+    chosen.map(|chosen| Mark { is_own: false, ..Mark::new(name(), chosen) })
+}
+
+/// Whether others can have objects with the mark of the resource's object, because it consists of values from the template.
+/// Then only an object that did not exist before can be the resource's.
+pub(crate) fn has_weak_mark(op: &Op) -> bool {
+    op.rest_spec().is_some_and(|spec| {
+        !spec.unique.is_empty() || mark(op, &spec).is_some_and(|mark| !mark.is_own)
+    })
 }
 
 /// Whether the template has a value for a field. A field without a property is always free for the mark.
@@ -194,21 +208,41 @@ pub async fn create_with(op: &mut Op, fields: Map<String, Json>) -> Result<(), O
         told = Some(reply);
     }
     afterwards(op, &spec, told).await?;
-    if let Some(call) = change(op, &spec, chosen(op, &spec)) {
-        send(op, &spec, "dress", call).await?;
-        until_ready(op).await?;
+    unmark(op).await
+}
+
+/// Gives the field with the mark the value from the template, so that users do not see the mark.
+pub(crate) async fn unmark(op: &mut Op) -> Result<(), OpError> {
+    let spec = spec_of(op)?;
+    let Some(call) = change(op, &spec, unmarked(op, &spec)) else { return Ok(()) };
+    let reply = send(op, &spec, "dress", call).await?;
+    match is_complete(&spec, &reply) {
+        true => show(op, &spec, &reply),
+        false => until_ready(op).await?,
     }
     Ok(())
 }
 
-/// The user's value for the field in which a new object has its mark.
-fn chosen(op: &Op, spec: &RestSpec) -> Map<String, Json> {
+/// The field in which a new object has its mark, with the user's value, or none.
+fn unmarked(op: &Op, spec: &RestSpec) -> Map<String, Json> {
     let Some(mark) = mark(op, spec).filter(|mark| spec.marks_then_renames && !mark.is_tag) else {
         return Map::new();
     };
-    let mut chosen = wanted_fields(op, spec);
-    chosen.retain(|name, value| *name == mark.field && *value != mark.value && value != "");
-    chosen
+    let mut wanted = wanted_fields(op, spec);
+    let value = match wanted.remove(&mark.field) {
+        Some(value) if value == mark.value => return Map::new(),
+        Some(value) if !value.is_null() => value,
+        _ => no_text(spec.service),
+    };
+    Map::from_iter([(mark.field, value)])
+}
+
+/// How a service is told that a field has no text.
+fn no_text(service: Service) -> Json {
+    match service {
+        Service::Identity | Service::LoadBalancer | Service::Network => "".into(),
+        _ => Json::Null,
+    }
 }
 
 /// The fields of a new object.
@@ -250,21 +284,22 @@ async fn afterwards(op: &mut Op, spec: &RestSpec, told: Option<Reply>) -> Result
             return until_ready(op).await;
         }
     }
-    // Neutron's reply to a create or an update has the whole object: it need not be read again.
-    let told = told.filter(|reply| {
-        let (object, status) = (object(spec, &reply.body), &*spec.readiness.status);
-        spec.service == Service::Network
-            && object.is_object()
-            && (status.is_empty() || object[status].is_string())
-            && progress(spec, reply) == Progress::Ready
-    });
-    match told {
+    match told.filter(|reply| is_complete(spec, reply)) {
         Some(reply) => {
             show(op, spec, &reply);
             Ok(())
         }
         None => until_ready(op).await,
     }
+}
+
+/// Whether a reply to a create or an update has the whole object, which is ready: Neutron's need not be read again.
+fn is_complete(spec: &RestSpec, reply: &Reply) -> bool {
+    let (object, status) = (object(spec, &reply.body), &*spec.readiness.status);
+    spec.service == Service::Network
+        && object.is_object()
+        && (status.is_empty() || object[status].is_string())
+        && progress(spec, reply) == Progress::Ready
 }
 
 /// Waits until the object is ready, and keeps it from the reply.
@@ -358,6 +393,11 @@ pub fn change(op: &Op, spec: &RestSpec, fields: Map<String, Json>) -> Option<Cal
     if fields.is_empty() {
         return None;
     }
+    let fields = fields.into_iter().map(|(name, value)| {
+        let other = spec.update_field_names.iter().find(|(field, _)| **field == name);
+        (other.map_or(name, |(_, other)| other.to_string()), value)
+    });
+    let fields: Map<String, Json> = fields.collect();
     let mut call = post(spec.service, path(op, spec), Json::Null);
     call.request.method =
         if spec.update_method == UpdateMethod::Put { Method::Put } else { Method::Patch };

@@ -26,6 +26,8 @@ pub struct RestSpec {
     /// Properties whose field has another name, with that name. A member of a map, or of the maps in a list,
     /// is given by its path: `fixed_ips.subnet`.
     pub field_names: Vec<(Name, Name)>,
+    /// Fields that have another name in updates, with that name.
+    pub update_field_names: Vec<(Name, Name)>,
     /// The properties that are not sent.
     pub unsent: Vec<Name>,
     /// Fields with a constant value in every create request.
@@ -142,6 +144,7 @@ impl RestSpec {
             list_envelope: many,
             id: "id".into(),
             field_names: Vec::new(),
+            update_field_names: Vec::new(),
             unsent: Vec::new(),
             constant_fields: Vec::new(),
             update_method: UpdateMethod::Put,
@@ -186,6 +189,12 @@ impl RestSpec {
         self
     }
 
+    /// Sets the name that a field has in updates, if it is another one.
+    pub fn field_in_updates(mut self, field: &'static str, other: &'static str) -> RestSpec {
+        self.update_field_names.push((field.into(), other.into()));
+        self
+    }
+
     /// Properties that are not sent.
     pub fn unsent<const N: usize>(mut self, properties: [&'static str; N]) -> RestSpec {
         self.unsent.extend(properties.map(Name::Borrowed));
@@ -216,8 +225,8 @@ impl RestSpec {
         self
     }
 
-    /// If the user chose every field that could have the mark, an object is created with the mark nevertheless,
-    /// and an update sets the user's value. So a foreign object is never mistaken for the resource's own.
+    /// An object is created with the mark even if the user chose every field that could have it, and an update sets the
+    /// user's value, or none. So a foreign object is never mistaken for the resource's own, and users do not see the mark.
     pub fn marks_then_renames(mut self) -> RestSpec {
         self.marks_then_renames = true;
         self

@@ -180,6 +180,21 @@ fn a_subnet_keeps_its_segment_and_its_gateway_is_not_chosen_twice() {
     assert!(drive.failure().starts_with("ResourceActionNotSupported: The value \"auto\""));
 }
 
+/// As in Heat: what the template no longer has is removed, and the service does not choose again.
+#[test]
+fn a_gateway_and_pools_that_are_removed_from_the_template_are_removed_from_the_subnet() {
+    let mut world = world();
+    let first = body!({
+        "network": NETWORK, "cidr": "10.0.0.0/24", "gateway_ip": "10.0.0.9",
+        "allocation_pools": [{ "start": "10.0.0.20", "end": "10.0.0.30" }],
+    });
+    let mut drive = made("OS::Neutron::Subnet", &first, &mut world);
+    let then = body!({ "network": NETWORK, "cidr": "10.0.0.0/24" });
+    changed(&mut drive, "OS::Neutron::Subnet", &then, &mut world);
+    let body = world.told_to(Method::Put, "/subnets/id-1")[0]["subnet"].clone();
+    assert_eq!(body, body!({ "gateway_ip": null, "allocation_pools": [] }));
+}
+
 #[test]
 fn a_pool_may_only_grow() {
     let mut world = world();
@@ -393,8 +408,9 @@ fn a_port_and_its_address_are_sent_together() {
         body!({ "floating_network": OUTSIDE, "port_id": PORT, "fixed_ip_address": "10.0.0.5" });
     changed(&mut drive, "OS::Neutron::FloatingIP", &then, &mut world);
     let sent = world.told_to(Method::Put, "/floatingips/id-1");
+    let unmarked = body!({ "floatingip": { "description": "" } });
     let expected = body!({ "floatingip": { "port_id": PORT, "fixed_ip_address": "10.0.0.5" } });
-    assert_eq!(sent, [&expected]);
+    assert_eq!(sent, [&unmarked, &expected]);
 }
 
 #[test]

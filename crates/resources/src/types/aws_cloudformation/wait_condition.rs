@@ -25,7 +25,7 @@ pub(super) fn wait_condition() -> ResourceType {
         .attrs([attr("Data", Str, "JSON text that maps the unique ID of each signal to its data.")
             .uncached()])
         .creates(|op| Box::pin(signals::wait(op, &CONDITION)))
-        .updates(|op| Box::pin(signals::wait(op, &CONDITION)))
+        .replaced_if(|change| !change.changed.is_empty())
         .deletes(|op| Box::pin(signals::forget(op, &CONDITION)))
         .attributes(|view, name, path| {
             let data = || step_into_attribute(&signals::data(view, &CONDITION), path);

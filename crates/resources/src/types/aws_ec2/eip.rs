@@ -38,7 +38,8 @@ pub(super) fn eip() -> ResourceType {
         .rest(
             RestSpec::new(Service::Network, "/floatingips", "floatingip")
                 .unsent(["Domain", "InstanceId"])
-                .mark_field("description"),
+                .mark_field("description")
+                .marks_then_renames(),
         )
 }
 

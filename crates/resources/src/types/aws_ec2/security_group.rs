@@ -50,7 +50,10 @@ async fn set_rules(op: &mut Op) -> Result<(), OpError> {
             push(&mut wanted, rule);
         }
     }
-    have_rules(op, &group, wanted).await
+    // As in Heat, an update to an empty list closes the group for egress. Without a list, everything may leave.
+    let is_closed =
+        matches!(op.prop("SecurityGroupEgress"), Value::List(rules) if rules.is_empty());
+    have_rules(op, &group, wanted, is_closed).await
 }
 
 /// Converts a rule to that of the network service. A negative number means any.

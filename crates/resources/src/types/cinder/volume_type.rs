@@ -34,7 +34,7 @@ pub(super) fn volume_type() -> ResourceType {
         .rest(
             RestSpec::new(Service::Volume, "/types", "volume_type")
                 .unsent(["metadata", "projects"])
-                .mark_field("description")
+                .marks_then_renames()
                 .deleted_at_once()
                 .adjust_fields(adjust_fields)
                 .after_write(|op| Box::pin(afterwards(op))),

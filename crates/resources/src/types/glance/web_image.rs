@@ -13,6 +13,12 @@ use serde_json::{Map, Value as Json, json};
 const UUID: &str =
     "^([0-9a-fA-F]){8}-([0-9a-fA-F]){4}-([0-9a-fA-F]){4}-([0-9a-fA-F]){4}-([0-9a-fA-F]){12}$";
 
+/// The content type of changes.
+const PATCH: &str = "application/openstack-images-v2.1-json-patch";
+
+/// The property that a new image is found by.
+const MARK: &str = "kiln";
+
 pub(super) fn web_image() -> ResourceType {
     ResourceType::new("OS::Glance::WebImage")
         .about("An image that the image service downloads from a URL.")
@@ -118,7 +124,7 @@ pub(super) fn web_image() -> ResourceType {
             RestSpec::new(Service::Image, "/images", "")
                 .list_envelope("images")
                 .unsent(["active", "extra_properties", "location", "members"])
-                .mark_field("kiln")
+                .mark_field(MARK)
                 .adjust_fields(adjust_fields),
         )
 }
@@ -176,10 +182,28 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     import(op).await?;
     until_active(op).await?;
     set_members(op).await?;
+    unmark(op).await?;
     if op.prop("active").equals(&Value::Bool(false)) {
         activate(op, "deactivate").await?;
     }
     look(op).await
+}
+
+/// Removes the mark, which users would see as a property of the image.
+async fn unmark(op: &mut Op) -> Result<(), OpError> {
+    let now = op.read(get(Service::Image, path(op))).await?;
+    if now.body.get(MARK).is_none() {
+        return Ok(());
+    }
+    let steps = json!([{ "op": "remove", "path": format!("/{MARK}") }]);
+    match op
+        .call("unmark", patch(Service::Image, path(op), steps).header("Content-Type", PATCH))
+        .await
+    {
+        // An earlier attempt whose reply was lost has removed it.
+        Err(stop) if stop.is_conflict() && op.may_be_done("unmark") => Ok(()),
+        done => done.map(drop),
+    }
 }
 
 /// Starts the download. The service refuses it for an image that has its content already or is downloading.
@@ -316,8 +340,7 @@ async fn change_fields(op: &mut Op) -> Result<(), OpError> {
     if steps.is_empty() {
         return Ok(());
     }
-    let call = patch(Service::Image, path(op), steps.into())
-        .header("Content-Type", "application/openstack-images-v2.1-json-patch");
+    let call = patch(Service::Image, path(op), steps.into()).header("Content-Type", PATCH);
     op.call("change", call).await.map(drop)
 }
 

@@ -129,9 +129,14 @@ fn joined(query: &[(&str, &str)]) -> String {
 
 /// The URL for signals to the resource with a token of a stack user.
 pub(crate) async fn native(op: &mut Op, user: &User) -> Result<String, OpError> {
+    native_in(op, &user.project.clone()).await
+}
+
+/// The URL for signals to the resource with a token for a project.
+pub(crate) async fn native_in(op: &mut Op, project: &str) -> Result<String, OpError> {
     let url = service(op, "orchestration").await?;
     let place = op.stack();
-    let url = url.replace(&*place.project, &user.project);
+    let url = url.replace(&*place.project, project);
     let (stack, resource) = (wire::segment(&place.name), wire::segment(&op.context().resource));
     Ok(format!("{url}/stacks/{stack}/{}/resources/{resource}/signal", place.id))
 }

@@ -31,6 +31,7 @@ pub(super) fn delay() -> ResourceType {
                 .min(0),
             prop("min_wait", Num, "Seconds to wait at least.").updatable().default(0).min(0),
         ])
+        .replaced_if(|change| !change.changed.is_empty())
         .creates(|op| Box::pin(pause(op, "CREATE")))
         .deletes(|op| Box::pin(pause(op, "DELETE")))
         .on(OperationKind::Suspend, |op| Box::pin(pause(op, "SUSPEND")))

@@ -2,7 +2,7 @@
 
 use crate::declare::*;
 use crate::scaling;
-use crate::types::heat::signals::{endpoint, policy, url, with_user};
+use crate::types::heat::signals::{owner_endpoint, policy, url, with_user};
 use kiln_template::functions::step_into_attribute;
 
 pub(super) fn scaling_policy() -> ResourceType {
@@ -26,7 +26,7 @@ pub(super) fn scaling_policy() -> ResourceType {
         .attributes(|view, name, path| {
             let answer = match name {
                 "alarm_url" => url(view),
-                "signal_url" => endpoint(view),
+                "signal_url" => owner_endpoint(view),
                 _ => Value::Null,
             };
             Ok(Some(step_into_attribute(&answer, path)))

@@ -74,12 +74,12 @@ pub(crate) async fn signed(op: &mut Op, kind: Signed) -> Result<Option<User>, Op
     Ok(Some(user))
 }
 
-/// Creates a stack user and both URLs for a scaling policy.
+/// Creates a stack user and both URLs for a scaling policy: one that is signed with the user's key, and one for tokens of
+/// the stack's owner.
 pub(crate) async fn policy(op: &mut Op) -> Result<(), OpError> {
-    if let Some(user) = signed(op, Signed::Signal).await?
-        && op.data(ENDPOINT).is_none()
-    {
-        let url = addresses::native(op, &user).await?;
+    if signed(op, Signed::Signal).await?.is_some() && op.data(ENDPOINT).is_none() {
+        let owner = op.stack().project.clone();
+        let url = addresses::native_in(op, &owner).await?;
         op.set_data(ENDPOINT, url);
     }
     Ok(())
@@ -130,6 +130,18 @@ pub(crate) fn hidden(text: impl Into<Value>) -> Value {
 /// The URL for signals with a token; null if the resource has none.
 pub(crate) fn endpoint(view: &View<'_>) -> Value {
     view.data.get(ENDPOINT).cloned().unwrap_or_default()
+}
+
+/// The URL for signals with a token of the stack's owner; null if the resource has none.
+pub(crate) fn owner_endpoint(view: &View<'_>) -> Value {
+    let Some(url) = text(view.data, ENDPOINT) else { return Value::Null };
+    // Policies of earlier versions have the URL for tokens of their stack user.
+    match (text(view.data, stack_user::PROJECT), view.arn.split(':').nth(4)) {
+        (Some(users), Some(owner)) => {
+            url.replace(&format!("/{users}/"), &format!("/{owner}/")).into()
+        }
+        _ => url.into(),
+    }
 }
 
 /// The reference of a handle, which is its signed URL if it has one.

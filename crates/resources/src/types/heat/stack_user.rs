@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// The entries of the resource's data about its stack user.
 pub(crate) const USER: &str = "user_id";
-const PROJECT: &str = "user_project";
+pub(crate) const PROJECT: &str = "user_project";
 const PASSWORD: &str = "password";
 const ACCESS: &str = "access_key";
 const SECRET: &str = "secret_key";
@@ -331,8 +331,7 @@ pub(crate) async fn remove_own(op: &mut Op) -> Result<(), OpError> {
     let Some(id) = op.id().cloned() else { return Ok(()) };
     if are_there(op) {
         remove_key(op).await?;
-        op.remove("user", owned(delete(Service::Identity, CallPath::from("/users").id(id))))
-            .await?;
+        remove_user(op, &id).await?;
     }
     op.clear_id();
     Ok(())
@@ -344,8 +343,7 @@ pub(crate) async fn remove_beside(op: &mut Op) -> Result<(), OpError> {
     match text(&op.context().data, USER).map(str::to_owned) {
         Some(id) => {
             remove_key(op).await?;
-            op.remove("user", owned(delete(Service::Identity, CallPath::from("/users").id(id))))
-                .await?;
+            remove_user(op, &id).await?;
         }
         // A doubtful operation may have created a user; its password was recorded before.
         None if op.context().is_doubtful && op.data(PASSWORD).is_some() => {
@@ -362,9 +360,36 @@ pub(crate) async fn remove_beside(op: &mut Op) -> Result<(), OpError> {
 /// Deletes the key and keeps the user.
 pub(crate) async fn remove_key(op: &mut Op) -> Result<(), OpError> {
     if let Some(key) = text(&op.context().data, CREDENTIAL).map(str::to_owned) {
-        op.remove("key", owned(delete(Service::Identity, CallPath::from("/credentials").id(key))))
-            .await?;
+        let user = text(&op.context().data, USER).or(op.id().map(|id| &**id));
+        let list =
+            get(Service::Identity, "/credentials").query("user_id", user.unwrap_or_default());
+        let call = delete(Service::Identity, CallPath::from("/credentials").id(&key));
+        remove_listed(op, "key", call, (list, "credentials", &key)).await?;
         op.set_data(CREDENTIAL, Value::Null);
     }
     Ok(())
+}
+
+async fn remove_user(op: &mut Op, id: &str) -> Result<(), OpError> {
+    let list = get(Service::Identity, "/users").query("name", name(op));
+    let call = delete(Service::Identity, CallPath::from("/users").id(id));
+    remove_listed(op, "user", call, (list, "users", id)).await
+}
+
+/// Deletes an object of the domain of the users. The identity service forbids the deletion of what is gone already,
+/// because nothing says that it was in the domain: then the list says whether it is gone.
+async fn remove_listed(
+    op: &mut Op,
+    step: &str,
+    call: Call,
+    (list, objects, id): (Call, &str, &str),
+) -> Result<(), OpError> {
+    match op.remove(step, owned(call)).await {
+        Err(stop) if stop.is_forbidden() => {
+            let list = op.read(owned(list)).await?;
+            let mut objects = list.body[objects].as_array().into_iter().flatten();
+            if objects.any(|object| object["id"] == id) { Err(stop) } else { Ok(()) }
+        }
+        removed => removed,
+    }
 }

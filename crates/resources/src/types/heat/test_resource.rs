@@ -45,13 +45,9 @@ pub(super) fn test_resource() -> ResourceType {
             prop("fail", Bool, "Whether create and update fail after the wait.")
                 .updatable()
                 .default(false),
-            prop(
-                "update_replace",
-                Bool,
-                "Whether an update that sets this to true replaces the resource.",
-            )
-            .updatable()
-            .default(false),
+            prop("update_replace", Bool, "Whether an update of `value` replaces the resource.")
+                .updatable()
+                .default(false),
             prop("update_replace_value", Str, "Any text; another one replaces the resource.")
                 .since("7.0.0"),
             prop("value", Str, "Value that the attribute `output` gives out.")
@@ -65,7 +61,7 @@ pub(super) fn test_resource() -> ResourceType {
         .deletes(|op| Box::pin(act(op, "delete")))
         .replaced_if(|change| {
             let wants = change.after.get("update_replace").is_some_and(Value::is_truthy);
-            wants && change.changed.iter().any(|name| &**name == "update_replace")
+            wants && change.changed.iter().any(|name| &**name == "value")
         })
         .attributes(|view, name, path| {
             let value = view.properties.get("value").unwrap_or(&Value::Null);

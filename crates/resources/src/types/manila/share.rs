@@ -102,21 +102,19 @@ pub(super) fn share() -> ResourceType {
                 .finds("share_type", SHARE_TYPE)
                 .finds("snapshot", SHARE_SNAPSHOT)
                 .list_suffix("/detail")
+                .field_in_updates("name", "display_name")
+                .field_in_updates("description", "display_description")
                 .mark_field("description")
+                .marks_then_renames()
                 .readiness(Readiness::when("status", ["available"], ["error", "error_deleting"]))
                 .adjust_fields(adjust_fields),
         )
 }
 
-/// Renames fields for an update, in which they have other names; metadata has a separate call.
+/// Leaves the metadata out of an update: they have a separate call.
 fn adjust_fields(_: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) {
     if operation == OperationKind::Update {
         fields.remove("metadata");
-        for name in ["name", "description"] {
-            if let Some(value) = fields.remove(name) {
-                fields.insert(format!("display_{name}"), value);
-            }
-        }
     }
 }
 

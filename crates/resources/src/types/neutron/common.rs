@@ -140,8 +140,11 @@ impl Agents {
         let id = op.id().cloned().unwrap_or_default();
         for agent in there.iter().filter(|agent| !wanted.contains(agent)) {
             let path = CallPath::from("/agents").id(agent).then(self.served).id(&id);
-            let left = op.remove(&format!("leave {agent}"), delete(Service::Network, path)).await;
-            passed_over(left)?;
+            // An agent that does not exist, or does not serve the object, has been left.
+            match op.remove(&format!("leave {agent}"), delete(Service::Network, path)).await {
+                Err(stop) if stop.is_not_found() || stop.is_conflict() => {}
+                left => left.map(drop)?,
+            }
         }
         for agent in wanted.iter().filter(|agent| !there.contains(agent)) {
             let path = CallPath::from("/agents").id(agent).then(self.served);
@@ -155,17 +158,13 @@ impl Agents {
                 path: "".into(),
                 id: "/id".into(),
             });
-            passed_over(op.call(&format!("join {agent}"), call).await)?;
+            match op.call(&format!("join {agent}"), call).await {
+                // It serves the object already.
+                Err(stop) if stop.is_conflict() => {}
+                joined => joined.map(drop)?,
+            }
         }
         Ok(())
-    }
-}
-
-/// Ignores that an agent does not exist or serves the object already.
-fn passed_over<T>(result: Result<T, OpError>) -> Result<(), OpError> {
-    match result {
-        Err(stop) if stop.is_not_found() || stop.is_conflict() => Ok(()),
-        other => other.map(drop),
     }
 }
 

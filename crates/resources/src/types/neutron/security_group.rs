@@ -74,20 +74,22 @@ async fn set_rules(op: &mut Op) -> Result<(), OpError> {
     }
     let group = op.id().cloned().unwrap_or_default();
     let wanted = wanted(op, &group).await?;
-    have_rules(op, &group, wanted).await
+    have_rules(op, &group, wanted, false).await
 }
 
-/// Creates these rules in a group, and deletes all others that a user could have created.
+/// Creates these rules in a group, and deletes all others that a user could have created. If none of them is for egress,
+/// everything may leave, unless an update closes the group.
 ///
 /// The existing rules are read first, so the function can be repeated after an interruption.
 pub(crate) async fn have_rules(
     op: &mut Op,
     group: &str,
     mut wanted: Vec<Json>,
+    is_closed: bool,
 ) -> Result<(), OpError> {
     let gives_egress = wanted.iter().any(|rule| rule["direction"] == "egress");
     let is_new = op.context().previous_properties.is_empty();
-    if !gives_egress && !is_new {
+    if !gives_egress && !is_new && !is_closed {
         wanted.extend(["IPv4", "IPv6"].map(|version| leave(group, version)));
     }
     let list = get(Service::Network, "/security-group-rules").query("security_group_id", group);

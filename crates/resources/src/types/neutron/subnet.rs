@@ -79,11 +79,12 @@ fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) 
         Some("auto") => _ = fields.remove("gateway_ip"),
         Some("") => _ = fields.insert("gateway_ip".into(), Json::Null),
         Some(_) => {}
-        // A gateway that the template has no more stays, as do the pools: the service would have chosen both.
+        // A gateway that the template had and has no more is removed, as are the pools: so does Heat.
+        None if operation == OperationKind::Update => {}
         None => keep(fields, &["gateway_ip"]),
     }
     if operation == OperationKind::Update {
-        keep(fields, &["allocation_pools"]);
+        reset(fields, "allocation_pools", json!([]));
         reset(fields, "dns_nameservers", json!([]));
         reset(fields, "host_routes", json!([]));
     }

@@ -5,7 +5,7 @@ use crate::behaviour::{OperationKind, View};
 use crate::declare::*;
 use crate::op::{Op, OpError};
 use crate::property_access::{items, open, section};
-use crate::rest::{RestSpec, UpdateMethod};
+use crate::rest::RestSpec;
 use crate::wire;
 use kiln_cloud::{CallPath, Marker, delete, post};
 use kiln_template::functions::{Fault, step_into_attribute};
@@ -44,8 +44,8 @@ pub(super) fn flavor() -> ResourceType {
                 .field("ephemeral", "OS-FLV-EXT-DATA:ephemeral")
                 .field("is_public", "os-flavor-access:is_public")
                 .unsent(["extra_specs", "tenants"])
-                .update_method(UpdateMethod::Never)
                 .mark_field("description")
+                .marks_then_renames()
                 .deleted_at_once()
                 .adjust_fields(adjust_fields)
                 .after_write(|op| Box::pin(afterwards(op))),

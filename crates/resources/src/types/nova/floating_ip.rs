@@ -4,7 +4,7 @@ use crate::behaviour::View;
 use crate::declare::*;
 use crate::lookup;
 use crate::op::{FailureClass, Op, OpError};
-use crate::rest::{self, RestSpec, UpdateMethod};
+use crate::rest::{self, RestSpec};
 use kiln_cloud::{get, post};
 use kiln_template::functions::{Fault, step_into_attribute};
 use serde_json::json;
@@ -29,8 +29,8 @@ pub(super) fn floating_ip() -> ResourceType {
         .rest(
             RestSpec::new(Service::Network, "/floatingips", "floatingip")
                 .unsent(["pool"])
-                .update_method(UpdateMethod::Never)
-                .mark_field("description"),
+                .mark_field("description")
+                .marks_then_renames(),
         )
         .attributes(attribute)
 }
@@ -53,7 +53,8 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
         ));
     };
     op.set_id(id);
-    rest::until_ready(op).await
+    rest::until_ready(op).await?;
+    rest::unmark(op).await
 }
 
 async fn only_pool(op: &mut Op) -> Result<String, OpError> {

@@ -45,6 +45,8 @@ pub(super) fn pool_member() -> ResourceType {
             adjust_fields: None,
             ..part("/lbaas/pools/{pool}/members", "member")
                 .field("subnet", "subnet_id")
+                // Members have no name in templates, and each change of one makes the load balancer start again.
+                .keeps_mark()
                 .mark_field("name")
         })
 }

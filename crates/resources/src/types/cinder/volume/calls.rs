@@ -98,10 +98,12 @@ pub(crate) async fn remove(op: &mut Op) -> Result<(), OpError> {
         return Ok(());
     }
     let call = look(op);
-    // A volume that is being detached can be deleted soon.
+    // A volume that is being made or detached can be deleted soon; before that, the service refuses.
     let now = op
         .until_answered(call.clone(), |reply| match status(reply) {
-            "detaching" | "backing-up" => Progress::NotYet,
+            "creating" | "downloading" | "restoring-backup" | "detaching" | "backing-up" => {
+                Progress::NotYet
+            }
             _ => Progress::Ready,
         })
         .await?;

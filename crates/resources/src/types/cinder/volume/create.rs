@@ -16,6 +16,7 @@ pub(super) async fn create(op: &mut Op) -> Result<(), OpError> {
         None => anew(op).await?,
     }
     until_available(op).await?;
+    rest::unmark(op).await?;
     if !op.prop("read_only").is_null() {
         super::calls::set_read_only(op).await?;
     }
@@ -77,8 +78,12 @@ async fn from_backup(op: &mut Op, backup: &str) -> Result<(), OpError> {
     let made = op.call("restore", call).await?;
     keep_id(op, &made)?;
     until_available(op).await?;
-    let words = ["description", "name", "metadata"];
-    let words = fields.into_iter().filter(|(name, _)| words.contains(&name.as_str()));
-    let body = json!({ "volume": words.collect::<serde_json::Map<_, _>>() });
+    // The service has written a description of its own.
+    let description = fields.get("description").cloned().unwrap_or_default();
+    let mut words = json!({ "description": description });
+    if let Some(metadata) = fields.get("metadata") {
+        words["metadata"] = metadata.clone();
+    }
+    let body = json!({ "volume": words });
     op.call("rename", put(Service::Volume, path(op), body)).await.map(drop)
 }

@@ -81,7 +81,7 @@ pub(super) fn volume() -> ResourceType {
                     Readiness::when("status", ["available"], ["error", "error_restoring"])
                         .waiting(["creating", "restoring-backup", "downloading"]),
                 )
-                .mark_field("description"),
+                .marks_then_renames(),
         )
 }
 
