@@ -3,6 +3,7 @@
     dev/test differential                       all cases; continues a run that was interrupted
     dev/test differential OS::Neutron::Port …   the cases whose names contain one of the words, anew
     dev/test differential --report              only the report on what was recorded
+    dev/test differential --clean               only delete what interrupted runs left in the cloud
 """
 
 import argparse
@@ -14,6 +15,7 @@ import time
 import traceback
 
 from cases import all_cases
+from clean import clean
 from cloud import ROOT, Cloud
 from kiln import Server
 from pair import Pair, Sides
@@ -58,10 +60,14 @@ def main():
     parser = argparse.ArgumentParser(prog="dev/test differential")
     parser.add_argument("words", nargs="*", help="parts of the names of cases, such as OS::Neutron::Port or cases/adopt")
     parser.add_argument("--report", action="store_true", help="run nothing")
+    parser.add_argument("--clean", action="store_true", help="delete what interrupted runs left in the cloud, and run nothing")
     parser.add_argument("--fresh", action="store_true", help="forget what was recorded")
     parser.add_argument("--workers", type=int, default=5)
     options = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
+    if options.clean:
+        cloud = Cloud()
+        return clean(cloud, heat_url(cloud))
     if options.fresh:
         RESULTS.unlink(missing_ok=True)
     if not options.report:
@@ -70,6 +76,11 @@ def main():
     chosen = [it for name, it in sorted(results.items()) if is_chosen(name, options.words)]
     print("\n".join(report(chosen, FOLDER / "differences.md")))
     print(f"every difference: {FOLDER / 'differences.md'}")
+
+
+def heat_url(cloud):
+    """The URL of Heat's API, before the project."""
+    return cloud.endpoint("orchestration").rsplit("/", 1)[0]
 
 
 def is_chosen(name, words):
@@ -85,7 +96,7 @@ def run(options):
             todo.put(case)
     cloud = Cloud()
     server = Server(ROOT, FOLDER / f"kiln-{os.getpid()}", cloud.folder)
-    urls = {"heat": cloud.endpoint("orchestration").rsplit("/", 1)[0], "kiln": server.url}
+    urls = {"heat": heat_url(cloud), "kiln": server.url}
     lock = threading.Lock()
     try:
         workers = [threading.Thread(target=work, args=(todo, cloud, urls, lock), daemon=True) for _ in range(min(options.workers, todo.qsize()))]
