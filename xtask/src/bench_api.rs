@@ -147,6 +147,7 @@ async fn server(folder: &Path) -> io::Result<BenchServer> {
         stack_user_project: None,
         created_by: Default::default(),
         may_use: Arc::new(|_| true),
+        has_service: Arc::new(|_| true),
     };
     Ok(BenchServer { service, engine, asker, url })
 }

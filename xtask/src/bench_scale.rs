@@ -82,6 +82,7 @@ async fn reports(out: &mut dyn Write) -> io::Result<()> {
         user_token: UserToken::default(),
         created_by: Arc::default(),
         may_use: Arc::new(|_| true),
+        has_service: Arc::new(|_| true),
     };
     for what in ["first reports", "reports"] {
         let (before, start) = (bench.commits(), Instant::now());
