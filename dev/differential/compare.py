@@ -36,7 +36,11 @@ def named(value, stack):
     """The value with ids replaced by what they are the ids of."""
     text = ADDED.sub("", json.dumps(value, sort_keys=True))
     for id_, label in stack.labels.items():
-        text = text.replace(json.dumps(id_)[1:-1], f"<{label}>")
+        # A number, such as the id of an aggregate, is only replaced as a text of its own.
+        if id_.isdigit():
+            text = text.replace(f'"{id_}"', f'"<{label}>"')
+        else:
+            text = text.replace(json.dumps(id_)[1:-1], f"<{label}>")
     text = text.replace(stack.side.tag, "<tag>")
     text = UUID.sub("<uuid>", TIME.sub("<time>", text))
     return without_volatile(json.loads(text))
