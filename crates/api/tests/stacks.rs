@@ -89,8 +89,8 @@ async fn a_list_shows_the_same_whether_much_is_read_for_it_or_little() {
             "{a: {type: OS::Heat::TestResource, properties: {fail: true}}, \
              b: {type: OS::Heat::RandomString, depends_on: a}, c: {type: OS::Heat::None, depends_on: b}}",
         ),
-        ("CHECK_COMPLETE", ""),
-        ("SUSPEND_COMPLETE", ""),
+        ("CHECK_FAILED", ""),
+        ("SUSPEND_FAILED", ""),
         ("DELETE_COMPLETE", ""),
     ];
     let (few, all) = both_lists(&api, &path).await;
