@@ -416,8 +416,8 @@ resources:
     type: OS::Heat::ResourceGroup
     properties:
       count: {get_param: count}
-      resource_def: {type: OS::Nova::Server, properties: {flavor: small, networks: [{network: n}]}}
-  odd: {type: OS::Nova::Server, properties: {flavor: odd, networks: [{network: n}]}}
+      resource_def: {type: OS::Nova::Server, properties: {flavor: small, image: i, networks: [{network: n}]}}
+  odd: {type: OS::Nova::Server, properties: {flavor: odd, image: i, networks: [{network: n}]}}
   disk: {type: OS::Cinder::Volume, properties: {size: 10, volume_type: ssd}}
   plain: {type: OS::Cinder::Volume, properties: {size: 5}}
   address: {type: OS::Neutron::FloatingIP, properties: {floating_network: public}}

@@ -457,7 +457,7 @@ fn resolve_type(
     match registry.resolve(resource_type, Some(resource), &is_builtin) {
         // Whatever led here: a nested template, a group, a name that was computed.
         Ok(Implementation::Builtin(name)) if shared.forbidden.contains(&*name) => {
-            let message = format!("You are not authorized to use resource_types:{name}.");
+            let message = format!("You are not authorized to use {name}.");
             ResolvedType::Unknown(message.into())
         }
         Ok(Implementation::Builtin(name)) => {

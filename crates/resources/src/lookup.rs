@@ -95,10 +95,14 @@ impl Collection {
         object[id].as_str()
     }
 
-    /// The message if there is no such object.
+    /// The message if there is no such object, in the words of Heat and its clients.
     pub fn missing(&self, given: &str) -> String {
         match self.service {
             Service::Network => format!("Unable to find {} with name or id '{given}'", self.one),
+            Service::Image => format!("No images matching {{'name': '{given}'}}."),
+            Service::Compute if self.called == "Flavor" => {
+                format!("No Flavor matching {{'name': '{given}'}}. (HTTP 404)")
+            }
             _ => format!("The {} ({given}) could not be found.", self.called),
         }
     }
@@ -192,6 +196,22 @@ mod tests {
                 collection_of(name).is_some() || gone.iter().any(|it| name.starts_with(it)),
                 "{name}"
             );
+        }
+    }
+
+    #[test]
+    fn missing_objects_are_told_in_the_words_of_heat() {
+        for (constraint, message) in [
+            ("cinder.vtype", "The VolumeType (x) could not be found."),
+            ("cinder.snapshot", "The VolumeSnapshot (x) could not be found."),
+            ("glance.image", "No images matching {'name': 'x'}."),
+            ("neutron.network", "Unable to find network with name or id 'x'"),
+            ("neutron.security_group", "Unable to find security_group with name or id 'x'"),
+            ("nova.flavor", "No Flavor matching {'name': 'x'}. (HTTP 404)"),
+            ("nova.keypair", "The Key (x) could not be found."),
+        ] {
+            let collection = collection_of(constraint).expect(constraint);
+            assert_eq!(collection.missing("x"), message);
         }
     }
 }

@@ -248,7 +248,7 @@ impl ValidatedRequest {
 impl RequestError {
     /// The error for a type that the requester may not use.
     pub fn forbidden_type(kind: &str) -> RequestError {
-        let message = format!("You are not authorized to use resource_types:{kind}.");
+        let message = format!("You are not authorized to use {kind}.");
         RequestError::new(ErrorType::Forbidden, message)
     }
 }
