@@ -103,7 +103,10 @@ pub(super) fn share() -> ResourceType {
                 .finds("snapshot", SHARE_SNAPSHOT)
                 .list_suffix("/detail")
                 .mark_field("description")
-                .readiness(Readiness::when("status", ["available"], ["error", "error_deleting"]))
+                .readiness(
+                    Readiness::when("status", ["available"], ["error", "error_deleting"])
+                        .degraded(["error_deleting"]),
+                )
                 .adjust_fields(adjust_fields),
         )
 }
