@@ -7,7 +7,7 @@ use crate::query::{Query, flag, percent};
 use axum::http::HeaderMap;
 use kiln_cloud::CreatedBy;
 use kiln_engine::store::StackRow;
-use kiln_engine::{RequestError, Requester, Service, StackView, TreePart, View, WorkShare};
+use kiln_engine::{RequestError, Requester, Service, StackView, Status, TreePart, View, WorkShare};
 use kiln_template::{Members, Value};
 use std::sync::Arc;
 
@@ -173,6 +173,33 @@ impl Request {
             return result;
         }
         let view = self.service().view(stack).await?;
+        self.work_on(view.bytes(), || show_of(&view)).await
+    }
+
+    /// Reads outputs of a stack, with the objects that they show as they are now. While an action is in progress, the stored
+    /// attributes are those of its operations.
+    pub async fn read_outputs<T>(
+        &self,
+        stack: &StackRow,
+        show: impl Fn(&StackRow, &StackView<'_>) -> Result<T, Fault> + Send,
+    ) -> Result<T, Fault> {
+        let service = self.service();
+        let show_of = |view: &View| match view.stack(stack.id) {
+            Some(seen) => show(stack, &seen),
+            None => Err(RequestError::not_found("Stack", &stack.name).into()),
+        };
+        let mut view = service.part(stack, TreePart::Outputs).await?;
+        view.record_attributes();
+        let mut result = self.work_on(view.bytes(), || show_of(&view)).await;
+        if view.is_incomplete() {
+            view = service.view(stack).await?;
+            view.record_attributes();
+            result = self.work_on(view.bytes(), || show_of(&view)).await;
+        }
+        let is_at_rest = stack.state.status != Status::InProgress;
+        if !is_at_rest || !service.refresh_evaluated(&mut view).await {
+            return result;
+        }
         self.work_on(view.bytes(), || show_of(&view)).await
     }
 

@@ -3,10 +3,10 @@
 //! The same decision is made when a stack is updated and when an update is previewed.
 
 use crate::blueprint::ResolvedType;
-use crate::drift::Observed;
+use crate::drift::{Observed, suspected};
 use crate::state::{Action, Status};
-use crate::tree::Resource;
-use kiln_resources::behaviour::DefinitionChange;
+use crate::tree::{HalfDone, Resource};
+use kiln_resources::behaviour::{DefinitionChange, OperationKind};
 use kiln_resources::constraints::offline;
 use kiln_resources::declare::ResourceType;
 use kiln_resources::guard::guarded;
@@ -25,14 +25,22 @@ pub(crate) enum Decision {
     /// Update it; these properties differ.
     Update(Vec<Arc<str>>),
     /// Replace it by another one.
-    Replace {
-        /// Whether the replaced resource gets an event first, as of an update that needs a replacement.
-        is_announced: bool,
-    },
+    Replace(Announcement),
     /// It cannot get this definition: the class of the error, and the message.
     Reject(FailureClass, String),
     /// The environment forbids the update or the replacement.
     Restricted(environment::Action),
+}
+
+/// How the replacement of a resource shows in its events.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Announcement {
+    /// Not at all: there is no object that could be lost, or the update asks for another type of object.
+    Silent,
+    /// As an update that needs a replacement.
+    Update,
+    /// As an event that says why an object is given up after a failure.
+    Because(String),
 }
 
 /// A resource, its former definition and the new one.
@@ -56,7 +64,7 @@ pub(crate) fn decide(case: &Case<'_>) -> Decision {
     let decision = decide_freely(case);
     let restricted = match decision {
         Decision::Update(_) => environment::Action::Update,
-        Decision::Replace { .. } => environment::Action::Replace,
+        Decision::Replace(_) => environment::Action::Replace,
         _ => return decision,
     };
     if case.restricted.contains(&restricted) { Decision::Restricted(restricted) } else { decision }
@@ -64,7 +72,7 @@ pub(crate) fn decide(case: &Case<'_>) -> Decision {
 
 fn decide_freely(case: &Case<'_>) -> Decision {
     let (resource, before, after) = (case.resource, case.before, case.after);
-    let silently = Decision::Replace { is_announced: false };
+    let silently = Decision::Replace(Announcement::Silent);
     if !keeps_object(resource, case.former_type, case.resolved_type) {
         return silently;
     }
@@ -79,36 +87,42 @@ fn decide_freely(case: &Case<'_>) -> Decision {
         return Decision::Keep;
     }
     let is_failed = resource.state.status == Status::Failed;
-    // A check that finds an object does not know how far it was made.
-    if (is_failed || resource.is_half_done) && needs_another(case) {
-        return silently;
+    if let Some(decision) = give_up(case) {
+        return decision;
     }
-    if resource.state.action == Action::Delete {
+    if resource.state.action == Action::Delete && !is_failed {
         return silently;
     }
     if case.observed == Some(&Observed::Gone) {
         return silently;
     }
-    let has_drifted = matches!(case.observed, Some(Observed::Drifted(_)));
     let asks_always = case
         .resolved_type
         .builtin()
         .is_some_and(|resource_type| resource_type.behaviour.replaces.is_some());
     // An update goes into every nested stack, as in Heat: nothing else finds out whether it is what it should be.
-    let is_nested = resource.child.is_some();
-    if before.equals(after) && !is_nested && !has_drifted {
-        let is_replaced = match asks_always {
-            true => is_replaced(case, &Converted::of(case)),
-            false => Ok(false),
-        };
-        match is_replaced {
-            Ok(true) => return Decision::Replace { is_announced: true },
+    let is_as_defined = before.equals(after) && resource.child.is_none() && !differs(case);
+    if is_as_defined && asks_always {
+        match is_replaced(case) {
+            Ok(true) => return Decision::Replace(Announcement::Update),
             Ok(false) => {}
             Err(failure) => return Decision::Reject(FailureClass::InternalError, failure.message),
         }
-        return if is_failed { Decision::MarkComplete } else { Decision::Keep };
     }
-    decide_change(case)
+    match resource.state.action {
+        _ if !is_as_defined => decide_change(case),
+        _ if !is_failed => Decision::Keep,
+        // What was to be deleted is in use again.
+        Action::Delete => Decision::Update(Vec::new()),
+        _ => Decision::MarkComplete,
+    }
+}
+
+/// Whether the object differs from the definition that it should have already, as far as that is known.
+fn differs(case: &Case<'_>) -> bool {
+    let is_suspect = case.resource.half_done.is_some()
+        || matches!(case.observed, Some(Observed::Read(read)) if !read.drifted.is_empty());
+    is_suspect && !Converted::of(case).changed.is_empty()
 }
 
 /// Whether a resource can be brought to a type without another object: if it is of that type, if the type is the
@@ -130,19 +144,46 @@ pub(crate) fn keeps_object(
     }
 }
 
-/// Whether a resource that failed is beyond repair.
-fn needs_another(case: &Case<'_>) -> bool {
-    let is_marked =
-        case.resource.state.is(Action::Check, Status::Failed) && !case.is_nested_check_failed;
-    if case.resource.child.is_some() && !is_marked {
-        // A failed resource of the nested stack is replaced there.
-        return false;
+/// Decides whether the object of a resource that failed is given up: it is kept as long as it is healthy. A failed
+/// resource is decided on as if it were healthy until its object was read (`Tree::must_observe`).
+fn give_up(case: &Case<'_>) -> Option<Decision> {
+    let resource = case.resource;
+    if resource.state.status != Status::Failed && resource.half_done.is_none() {
+        return None;
     }
-    match case.resolved_type.builtin() {
-        Some(resource_type) if case.resource.state.action == Action::Check => {
-            resource_type.replace_on_failed_check
+    let because = |why: String| Some(Decision::Replace(Announcement::Because(why)));
+    let is_marked =
+        resource.state.is(Action::Check, Status::Failed) && !case.is_nested_check_failed;
+    if resource.child.is_some() && !is_marked {
+        // A failed resource of the nested stack is replaced there.
+        return None;
+    }
+    let builtin = case.resolved_type.builtin();
+    if is_marked && builtin.is_none_or(|it| it.replace_on_failed_check) {
+        // The event of the check, or of the mark, says why.
+        return Some(Decision::Replace(Announcement::Silent));
+    }
+    if resource.physical_id.is_none() {
+        return Some(Decision::Replace(Announcement::Silent));
+    }
+    let Some(resource_type) =
+        builtin.filter(|it| it.behaviour.handler(OperationKind::Observe).is_some())
+    else {
+        // It cannot be read, and so it is replaced as in the reference.
+        return Some(Decision::Replace(Announcement::Silent));
+    };
+    match case.observed {
+        Some(Observed::Gone) => because("its object does not exist any more".to_owned()),
+        Some(Observed::Broken(why)) => because(format!("its object is in error: {why}")),
+        Some(Observed::Unreadable(failure)) => {
+            Some(Decision::Reject(failure.class.clone(), failure.message.clone()))
         }
-        _ => true,
+        None | Some(Observed::Read(_)) => {
+            // Nothing tells what a create that failed has yet to do.
+            let is_vague = resource.half_done == Some(HalfDone::Create)
+                && resource_type.compared().next().is_none();
+            if is_vague { because("it was not created completely".to_owned()) } else { None }
+        }
     }
 }
 
@@ -162,14 +203,14 @@ fn decide_change(case: &Case<'_>) -> Decision {
         );
         return Decision::Reject(FailureClass::NotSupported, message);
     }
-    match is_replaced(case, &converted) {
-        Ok(true) => return Decision::Replace { is_announced: true },
+    match is_replaced(case) {
+        Ok(true) => return Decision::Replace(Announcement::Update),
         Ok(false) => {}
         Err(failure) => return Decision::Reject(FailureClass::InternalError, failure.message),
     }
     let mut fixed = properties.filter(|property| !property.update_allowed);
     if fixed.next().is_some() && !schema.any_property {
-        return Decision::Replace { is_announced: true };
+        return Decision::Replace(Announcement::Update);
     }
     Decision::Update(converted.changed)
 }
@@ -182,35 +223,47 @@ struct Converted {
 }
 
 impl Converted {
-    fn of(case: &Case<'_>) -> Converted {
+    /// As the definitions say.
+    fn by_definition(case: &Case<'_>) -> Converted {
         let convert = |members: &Arc<Members>| match case.resolved_type.schema() {
             Some(schema) => convert_properties(schema, members, &offline(0), &Path::Root).0,
             None => Members::new(),
         };
-        let (mut before, after) =
-            (convert(&case.before.properties), convert(&case.after.properties));
-        if let Some(Observed::Drifted(found)) = case.observed {
-            before.extend(found.iter().map(|(name, value)| (name.clone(), value.clone())));
-        }
+        let (before, after) = (convert(&case.before.properties), convert(&case.after.properties));
         let changed = differing(&before, &after);
         Converted { before, after, changed }
+    }
+
+    /// As the definitions say, and what is known of the object.
+    fn of(case: &Case<'_>) -> Converted {
+        let mut converted = Converted::by_definition(case);
+        let Converted { before, after, changed } = &mut converted;
+        if let Some(resource_type) = case.resolved_type.builtin() {
+            let found = suspected(case.resource, resource_type, case.observed, before, after);
+            before.extend(found);
+            *changed = differing(before, after);
+        }
+        converted
     }
 }
 
 /// Whether the type has another object made.
-fn is_replaced(case: &Case<'_>, converted: &Converted) -> Result<bool, op::Failure> {
+fn is_replaced(case: &Case<'_>) -> Result<bool, op::Failure> {
     let replaces =
         case.resolved_type.builtin().and_then(|resource_type| resource_type.behaviour.replaces);
+    let Some(replaces) = replaces else { return Ok(false) };
+    // What a failed update left undone is repaired in place: only another definition has another object made.
+    let converted = match case.resource.half_done {
+        Some(_) => Converted::by_definition(case),
+        None => Converted::of(case),
+    };
     let change = DefinitionChange {
         before: &converted.before,
         after: &converted.after,
         changed: &converted.changed,
         metadata_changed: !case.before.metadata.equals(&case.after.metadata),
     };
-    match replaces {
-        Some(replaces) => guarded("rule of replacement", || replaces(&change)),
-        None => Ok(false),
-    }
+    guarded("rule of replacement", || replaces(&change))
 }
 
 /// The names of members that differ, or that only one side has.

@@ -14,7 +14,7 @@ use kiln_template::functions::{Facade, Fault, step_into_attribute};
 use kiln_template::{
     HiddenTexts, Members, Path, Resolver, Scope, Value, codes, convert_properties,
 };
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use uuid::Uuid;
 
 /// One stack of a tree, as the scope in which its template is resolved.
@@ -248,7 +248,10 @@ impl Tree {
     /// An attribute in which hidden texts of the resource's definition may be plain texts.
     fn plain_attribute(&self, slot: Slot, name: &str, keys: &[Value]) -> Result<Value, Fault> {
         let resource = self.resource(slot);
-        if resource.state.action == Action::Init {
+        if let Some(evaluated) = &self.evaluated {
+            evaluated.lock().unwrap_or_else(PoisonError::into_inner).insert(slot);
+        }
+        if resource.state.action == Action::Init || self.has_lost_object(slot) {
             return Ok(Value::Null);
         }
         let Some(resource_type) = self.config.types.get(&resource.type_name) else {

@@ -17,7 +17,7 @@ use kiln_cloud::Credential;
 use kiln_resources::behaviour::Signal;
 use kiln_template::{Definition, Dependents, Members, Value};
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 /// Reads a tree from a store, and the commands that wait for it.
 pub(crate) async fn read_tree(
@@ -205,9 +205,19 @@ impl View {
     /// The place of a resource of which the cloud may know more than is written down.
     pub(crate) fn readable_slot(&self, stack: StackId, resource: &str) -> Option<Slot> {
         let slot = self.tree.current(self.tree.key_of(stack)?, resource)?;
-        let resource = self.tree.resource(slot);
-        let has_object = resource.physical_id.is_some() && resource.child.is_none();
-        (has_object && resource.op.is_none()).then_some(slot)
+        self.tree.is_readable(slot).then_some(slot)
+    }
+
+    /// From now on, the resources are recorded whose attributes are evaluated.
+    pub fn record_attributes(&mut self) {
+        self.tree.evaluated = Some(Box::default());
+    }
+
+    /// The resources whose attributes were evaluated, and of which the cloud may know more than is stored.
+    pub(crate) fn take_recorded_attributes(&mut self) -> Vec<Slot> {
+        let evaluated = self.tree.evaluated.take().unwrap_or_default();
+        let slots = evaluated.into_inner().unwrap_or_else(PoisonError::into_inner);
+        slots.into_iter().filter(|slot| self.tree.is_readable(*slot)).collect()
     }
 
     /// The tree itself.

@@ -89,6 +89,11 @@ pub struct Behaviour {
     pub delete: Option<Handler>,
     /// Checks that the object exists and is healthy.
     pub check: Option<Handler>,
+    /// Reads the object and compares it with the definition, if neither the generic code nor [`Behaviour::check`]
+    /// suffices.
+    pub observe: Option<Handler>,
+    /// The properties that [`Behaviour::observe`] compares.
+    pub observed: &'static [&'static str],
     /// Suspends the object.
     pub suspend: Option<Handler>,
     /// Resumes the object.
@@ -143,8 +148,9 @@ impl Behaviour {
             OperationKind::DeleteSnapshot => self.delete_snapshot,
             OperationKind::Cancel => self.cancel,
             OperationKind::ResolveDoubt => None,
+            OperationKind::Observe if self.observe.is_some() => self.observe,
             OperationKind::Observe if self.rest.is_some() => Some(|op| Box::pin(rest::observe(op))),
-            // Without a REST interface only the object's existence can be observed.
+            // Without a REST interface only the object's existence and health can be observed.
             OperationKind::Observe => self.check,
         }
     }

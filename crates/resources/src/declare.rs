@@ -21,6 +21,7 @@ pub use kiln_template::{Members, Value};
 pub use property::{Attr, Prop, attr, item, list, map, prop, record};
 pub use support::SupportStatus;
 
+use crate::rest::RestSpec;
 use kiln_template::schema::{Property, PropertyType, Support, TypeSchema};
 
 /// Short names for the types of properties and attributes.
@@ -163,11 +164,27 @@ impl ResourceType {
 
     /// The properties that are compared with the object to detect drift.
     pub fn compared(&self) -> impl Iterator<Item = &Property> {
-        let spec = self.behaviour.rest.as_deref();
+        let spec = self.behaviour.rest.as_deref().filter(|_| self.behaviour.observe.is_none());
+        let observed = self.behaviour.observed;
         let can_be = move |property: &&Property| {
-            spec.is_some_and(|spec| crate::rest::can_be_compared(spec, property))
+            observed.iter().any(|name| property.name == *name)
+                || spec.is_some_and(|spec| crate::rest::can_be_compared(spec, property))
         };
         self.schema.properties.iter().filter(can_be)
+    }
+
+    /// The updatable properties that a new object gets after the call that creates it, and that cannot be compared
+    /// with the object. A create that failed may not have set them.
+    pub fn set_after_create(&self) -> impl Iterator<Item = &Property> {
+        let spec = self.behaviour.rest.as_deref();
+        let is_later = move |property: &&Property| {
+            let is_compared = self.compared().any(|it| it.name == property.name);
+            let is_later = |spec: &RestSpec| {
+                spec.after_write.is_some() || spec.unsent.contains(&property.name)
+            };
+            property.update_allowed && !is_compared && spec.is_some_and(is_later)
+        };
+        self.schema.properties.iter().filter(is_later)
     }
 
     /// The type's name, such as `OS::Nova::Server`.

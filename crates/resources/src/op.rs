@@ -63,12 +63,16 @@ pub struct Context {
     pub copy_name: Arc<str>,
     /// Whether the object is copied before it is deleted.
     pub snapshot_before_delete: bool,
+    /// Whether an earlier create or update failed half-way.
+    pub is_half_done: bool,
     /// Whether an earlier operation left a doubt about the object's existence.
     pub is_doubtful: bool,
     /// How long a lost call may still take effect.
     pub lost_call_window: Duration,
     /// The id of the object that this one replaces; on a rollback, the id of the replacement.
     pub predecessor: Option<Arc<str>>,
+    /// Whether the resource replaces another, or its own replacement on a rollback. That one need not have an object.
+    pub is_replacement: bool,
     /// The stack of the resource, and how guests reach the services.
     pub stack: StackContext,
     /// The files of the stack.
@@ -88,6 +92,15 @@ pub struct Op {
     /// The object in the service's last reply.
     remote: Value,
     shared: Arc<Mutex<Shared>>,
+}
+
+/// How the properties of a definition compare with an object. A property in neither part was not compared.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Compared {
+    /// The properties with other values in the object, and those values.
+    pub drifted: Members,
+    /// The properties with the same values in the object.
+    pub same: Vec<Arc<str>>,
 }
 
 /// The result of watching another resource.
@@ -282,9 +295,9 @@ impl Op {
         self.note(Note::Remote(shown));
     }
 
-    /// Records the properties that drifted, with their values in the object.
-    pub fn set_drifted(&mut self, drifted: Members) {
-        self.note(Note::Drifted(drifted));
+    /// Records how the properties of the definition compare with the object.
+    pub fn set_compared(&mut self, compared: Compared) {
+        self.note(Note::Compared(compared));
     }
 
     fn note(&self, note: Note) {

@@ -241,7 +241,7 @@ impl Drive {
             }
             Note::Metadata(metadata) => self.context.metadata = metadata,
             Note::MetadataOf(reference, metadata) => self.others.push((reference, metadata)),
-            Note::Drifted(drifted) => self.drifted = drifted,
+            Note::Compared(compared) => self.drifted = compared.drifted,
             Note::Remote(shown) => self.shown = shown,
             Note::UsersProject(project) => self.context.stack.users_project = Some(project),
             Note::Step(step, how) => self.context.journal.set(&step, how),

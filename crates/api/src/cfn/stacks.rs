@@ -46,7 +46,12 @@ pub(super) async fn describe(request: Request, params: Params) -> Result<Value, 
     let mut shown = Vec::with_capacity(stacks.len());
     for stack in &stacks {
         let show = |stack: &StackRow, seen: &StackView<'_>| Ok(described(&request, stack, seen));
-        match request.read_stack(stack, TreePart::Outputs, show).await {
+        // A list of stacks does not call the cloud.
+        let read = match stacks.len() {
+            1 => request.read_outputs(stack, show).await,
+            _ => request.read_stack(stack, TreePart::Outputs, show).await,
+        };
+        match read {
             Ok(stack) => shown.push(stack),
             // The stack was deleted while the others were read.
             Err(fault) if stacks.len() > 1 && fault.error_type == ErrorType::EntityNotFound => {}

@@ -208,10 +208,13 @@ pub(crate) async fn create(request: Request) -> Result<Response, Fault> {
 
 pub(crate) async fn show(request: Request) -> Result<Response, Fault> {
     let with_outputs = request.query.flag("resolve_outputs")?.unwrap_or(true);
-    let part = if with_outputs { TreePart::Outputs } else { TreePart::Stack };
     let show =
         |stack: &StackRow, seen: &StackView<'_>| Ok(detailed(&request, stack, seen, with_outputs));
-    let shown = request.read(part, show).await?;
+    let stack = request.stack().await?;
+    let shown = match with_outputs {
+        true => request.read_outputs(&stack, show).await?,
+        false => request.read_stack(&stack, TreePart::Stack, show).await?,
+    };
     Ok(Response::ok(&wrapped("stack", Value::Map(Arc::new(shown)))))
 }
 
@@ -250,8 +253,7 @@ pub(crate) async fn outputs(request: Request) -> Result<Response, Fault> {
 pub(crate) async fn show_output(request: Request) -> Result<Response, Fault> {
     let stack = request.live_stack().await?;
     let name = request.part("output_key");
-    let found =
-        request.read_stack(&stack, TreePart::Outputs, |_, seen| Ok(seen.output(name))).await?;
+    let found = request.read_outputs(&stack, |_, seen| Ok(seen.output(name))).await?;
     let found = found.ok_or_else(|| {
         Fault::new(ErrorType::NotFound, format!("Specified output key {name} not found."))
     })?;

@@ -25,9 +25,7 @@ impl Machine {
         let is_root = stack.parent_resource.is_none();
         // A rollback is for the request of the action that failed; a nested stack acts for its parent's.
         stack.request = self.activity.request().or(stack.request.filter(|_| is_root));
-        if is_root {
-            self.tree.observed.clear();
-        }
+        self.tree.forget_observed(key);
         let deadline = self.tree.deadline(env, key);
         if let Some(recipe) = spec.recipe {
             self.set_recipe(key, action, recipe);

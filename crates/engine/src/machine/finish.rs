@@ -4,13 +4,16 @@ use super::forward::Goal;
 use super::reached::Transition;
 use super::retry::backoff;
 use super::{Effect, Machine, Task, Timer};
-use crate::decide::Decision;
+use crate::decide::{Announcement, Decision, differing};
 use crate::failure::Failure;
 use crate::state::{Action, State, Status};
-use crate::tree::{Env, OpId, Operation, Origin, Pause, Slot, Tree, Work};
+use crate::tree::{Env, HalfDone, OpId, Operation, Origin, Pause, Slot, Tree, Work};
 use kiln_resources::behaviour::OperationKind;
+use kiln_resources::constraints::offline;
 use kiln_resources::op::{self, Journal, OpError};
 use kiln_template::environment::Hook;
+use kiln_template::{Members, Path, convert_properties};
+use std::sync::Arc;
 
 impl Machine {
     /// An operation reports its end. One that was stopped meanwhile has ended before.
@@ -97,7 +100,7 @@ impl Machine {
             return self.release_waiters(key, slot, &op, false);
         }
         if let Some(target) = &op.target {
-            resource.is_half_done = false;
+            resource.half_done = None;
             resource.definition = Some(target.clone());
             // A nested stack may need its former dependencies until it has cleaned up.
             let former = match resource.child {
@@ -214,7 +217,7 @@ impl Machine {
         };
         let resolved_type = blueprint.type_at(at);
         let goal = Goal { at, resolved_type, definition, requires: op.requires };
-        self.apply_decision(env, slot, goal, Decision::Replace { is_announced: false });
+        self.apply_decision(env, slot, goal, Decision::Replace(Announcement::Silent));
         self.queue.push_back(Task::MaybeFinish(key));
     }
 
@@ -298,8 +301,8 @@ impl Machine {
         if op.is_doubtful() {
             self.reached.hit(Transition::DoubtLeft);
         }
-        let is_making = matches!(op.kind, OperationKind::Create | OperationKind::Update);
-        resource.is_half_done |= is_making;
+        self.tree.mark_half_done(slot, op);
+        let resource = self.tree.change(slot);
         if resource.definition.is_none() {
             // If there is an object, then it is of this definition.
             resource.definition = op.target.clone();
@@ -316,6 +319,45 @@ impl Machine {
 }
 
 impl Tree {
+    /// Records what a failed operation may have left undone.
+    fn mark_half_done(&mut self, slot: Slot, op: &Operation) {
+        let half_done = match op.kind {
+            OperationKind::Create => HalfDone::Create,
+            OperationKind::Update => match self.resource(slot).half_done.clone() {
+                Some(known @ (HalfDone::Create | HalfDone::Unknown)) => known,
+                Some(HalfDone::Update(attempted)) => {
+                    let mut attempted = Arc::unwrap_or_clone(attempted);
+                    attempted.extend(self.attempted(slot, op));
+                    HalfDone::Update(attempted.into())
+                }
+                None => HalfDone::Update(self.attempted(slot, op).into()),
+            },
+            _ => return,
+        };
+        self.change(slot).half_done = Some(half_done);
+    }
+
+    /// The properties that an update was to change, with their new values.
+    fn attempted(&self, slot: Slot, op: &Operation) -> Members {
+        let resource = self.resource(slot);
+        let resource_type = self.config.types.get(&resource.type_name);
+        // A nested stack knows itself what it has yet to do.
+        let resource_type = resource_type.filter(|_| resource.child.is_none());
+        let (Some(resource_type), Some(before), Some(target)) =
+            (resource_type, &resource.definition, &op.target)
+        else {
+            return Members::new();
+        };
+        let convert = |members: &Members| {
+            convert_properties(&resource_type.schema, members, &offline(0), &Path::Root).0
+        };
+        let (mut before, after) = (convert(&before.properties), convert(&target.properties));
+        let drifted = op.handler().into_iter().flat_map(|run| run.drifted.iter());
+        before.extend(drifted.map(|(name, value)| (name.clone(), value.clone())));
+        let value = |name: &Arc<str>| after.get(name).cloned().unwrap_or_default();
+        differing(&before, &after).into_iter().map(|name| (name.clone(), value(&name))).collect()
+    }
+
     /// The failure of an operation that reported more than is kept. Removing an object succeeds nevertheless.
     fn too_large_report(&mut self, slot: Slot) -> Option<OpError> {
         let op = self.resource_mut(slot).op.as_mut()?;

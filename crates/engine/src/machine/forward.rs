@@ -4,7 +4,7 @@ use super::Machine;
 use super::reached::Transition;
 use super::traversal::StackFailure;
 use crate::blueprint::{Blueprint, ResolvedType};
-use crate::decide::{Case, Decision, decide, keeps_object};
+use crate::decide::{Announcement, Case, Decision, decide, keeps_object};
 use crate::failure::Failure;
 use crate::ids::ResourceId;
 use crate::state::{Action, State, Status};
@@ -158,7 +158,7 @@ impl Machine {
             copy_of: None,
             child: None,
             is_doubtful: false,
-            is_half_done: false,
+            half_done: None,
             hook: None,
             cleared: Vec::new(),
             op: None,
@@ -207,6 +207,7 @@ impl Machine {
             Decision::Keep => {
                 self.reached.hit(Transition::ResourceKept);
                 // A nested stack that has yet to clean up may still need its former dependencies.
+                self.tree.forget_half_done(slot);
                 let is_other = self.tree.resource(slot).requires != goal.requires;
                 if is_other && !self.tree.has_deferred_cleanup(slot) {
                     self.tree.change(slot).requires = goal.requires;
@@ -215,6 +216,7 @@ impl Machine {
             }
             Decision::MarkComplete => {
                 self.reached.hit(Transition::ResourceMarkedComplete);
+                self.tree.forget_half_done(slot);
                 let state = State::new(self.tree.resource(slot).state.action, Status::Complete);
                 let reason =
                     "Update status to COMPLETE for FAILED resource neither update nor replace.";
@@ -227,7 +229,7 @@ impl Machine {
                 self.tree.set_type(slot, goal.type_name());
                 self.start_towards(env, slot, OperationKind::Update, Action::Update, goal);
             }
-            Decision::Replace { .. } if !self.tree.may_be_replaced(slot, &goal.definition) => {
+            Decision::Replace(_) if !self.tree.may_be_replaced(slot, &goal.definition) => {
                 self.reached.hit(Transition::TooManyResources);
                 let class = FailureClass::RequestLimitExceeded;
                 let failure = Failure::new(class, &name, kiln_resources::behaviour::TOO_MANY);
@@ -235,12 +237,20 @@ impl Machine {
                 self.tree.set_state(env, slot, failed, &failure.to_string());
                 self.node_failed(env, key, Action::Update, failure);
             }
-            Decision::Replace { is_announced } => {
+            Decision::Replace(announcement) => {
                 self.reached.hit(Transition::ResourceReplaced);
-                if is_announced {
-                    let in_progress = State::new(Action::Update, Status::InProgress);
-                    self.tree.set_state(env, slot, in_progress, "state changed");
-                    self.announce_replacement(env, slot);
+                let in_progress = State::new(Action::Update, Status::InProgress);
+                match announcement {
+                    Announcement::Silent => {}
+                    Announcement::Update => {
+                        self.tree.set_state(env, slot, in_progress, "state changed");
+                        self.announce_replacement(env, slot);
+                    }
+                    // The state stays: the object must not be taken for a healthy one later.
+                    Announcement::Because(why) => {
+                        let reason = format!("{}: {why}", replacement_reason(&name));
+                        self.tree.resource_event(env, slot, in_progress, &reason);
+                    }
                 }
                 self.replace(env, slot, goal);
             }
@@ -270,8 +280,7 @@ impl Machine {
 
     /// Records that a resource cannot be updated and will be replaced.
     pub(crate) fn announce_replacement(&mut self, env: &mut Env<'_>, slot: Slot) {
-        let reason =
-            format!("The Resource {} requires replacement.", self.tree.resource(slot).name);
+        let reason = format!("{}.", replacement_reason(&self.tree.resource(slot).name));
         self.tree.set_state(env, slot, State::new(Action::Update, Status::Complete), &reason);
     }
 
@@ -390,7 +399,7 @@ impl Tree {
     pub(crate) fn decision(&self, blueprint: &Blueprint, goal: &Goal<'_>, slot: Slot) -> Decision {
         let resource = self.resource(slot);
         let Some(before) = &resource.definition else {
-            return Decision::Replace { is_announced: false };
+            return Decision::Replace(Announcement::Silent);
         };
         decide(&Case {
             resource,
@@ -417,6 +426,10 @@ impl Tree {
             && keeps_object(resource, self.builtin_type(resource), goal.resolved_type)
             && goal.definition.external_id.is_none()
     }
+}
+
+fn replacement_reason(name: &str) -> String {
+    format!("The Resource {name} requires replacement")
 }
 
 /// Whether objects of a type have to be restored after they were replaced.

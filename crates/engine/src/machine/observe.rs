@@ -21,8 +21,13 @@ impl Machine {
     pub(crate) fn object_observed(&mut self, slot: Slot, result: &Result<(), OpError>) {
         let Some(op) = self.take_operation(slot) else { return };
         let (key, id) = (self.tree.resource(slot).stack, self.tree.resource(slot).id);
-        let found = self.tree.observed.entry(id).or_default();
-        *found = Observed::of_end(std::mem::take(found), result);
+        let converges = self.tree.converges(key);
+        let reported = self.tree.observed.remove(&id).unwrap_or_default();
+        let mut found = Observed::of_end(reported, result);
+        if !converges {
+            found.limit_to(self.tree.resource(slot).half_done.as_ref());
+        }
+        self.tree.observed.insert(id, found);
         let own_node = self.tree.own_node(key, &op);
         self.release_waiters(key, slot, &op, false);
         if let Some(node) = own_node {

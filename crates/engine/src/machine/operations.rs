@@ -57,8 +57,10 @@ impl Machine {
             OperationKind::Snapshot => self.add_copy_record(env, slot),
             _ => None,
         };
-        let drifted = match kind {
-            OperationKind::Update => self.tree.take_drifted(slot),
+        let drifted = match (kind, &start.target) {
+            (OperationKind::Update, Some(target)) => {
+                Arc::new(self.tree.take_suspected(slot, target))
+            }
             _ => Arc::default(),
         };
         self.put_operation(slot, origin, kind, action);
@@ -225,13 +227,13 @@ impl Machine {
                     }
                 }
                 Note::Remote(shown) => resource.remote = shown,
-                Note::Drifted(drifted) => {
+                Note::Compared(compared) => {
                     let kind = resource.op.as_ref().map(|op| op.kind);
                     let is_asked_for =
                         matches!(kind, Some(OperationKind::Observe | OperationKind::Check));
-                    if is_asked_for && !drifted.is_empty() {
+                    if is_asked_for {
                         let id = resource.id;
-                        self.tree.observed.insert(id, Observed::Drifted(drifted.into()));
+                        self.tree.observed.insert(id, Observed::Read(compared));
                     }
                 }
                 Note::UsersProject(project) => self.tree.set_user_project(project),
@@ -317,7 +319,7 @@ impl Tree {
             Note::Remote(shown) => {
                 self.check_reported_size(slot, "attributes", &resource.remote, shown)
             }
-            Note::Id(_) | Note::Drifted(_) | Note::UsersProject(_) | Note::Step(..) => Ok(()),
+            Note::Id(_) | Note::Compared(_) | Note::UsersProject(_) | Note::Step(..) => Ok(()),
         }
     }
 
@@ -386,9 +388,11 @@ impl Tree {
             journal: run.map(|run| run.journal.clone()).unwrap_or_default(),
             copy_name: self.copy_name(slot).into(),
             snapshot_before_delete: run.is_some_and(|run| run.snapshot_before_delete),
+            is_half_done: resource.half_done.is_some(),
             is_doubtful: resource.is_doubtful,
             lost_call_window: self.config.lost_call_window,
             predecessor: self.predecessor(resource),
+            is_replacement: self.is_replacement(resource),
             stack: self.stack_context(resource.stack),
             files: self.files(resource),
         }
@@ -413,12 +417,27 @@ impl Tree {
         blueprint.map(|blueprint| blueprint.shared.files.clone()).unwrap_or_default()
     }
 
-    /// The id of the object that a resource replaces.
+    /// Whether a resource replaces another that is still there.
+    fn is_replacement(&self, resource: &Resource) -> bool {
+        let namesakes = self.stack(resource.stack).by_name.get(&resource.name);
+        let mut namesakes = namesakes.into_iter().flatten();
+        resource.replaces.is_some_and(|id| namesakes.any(|slot| self.resource(*slot).id == id))
+    }
+
+    /// The id of the object that a resource replaces. A replaced resource without an object has replaced another.
     fn predecessor(&self, resource: &Resource) -> Option<Arc<str>> {
-        let replaced = resource.replaces?;
         let namesakes = self.stack(resource.stack).by_name.get(&resource.name)?;
-        let replaced = namesakes.iter().find(|slot| self.resource(**slot).id == replaced)?;
-        self.resource(*replaced).physical_id.as_ref().map(|id| id.text().clone())
+        let mut replaces = resource.replaces;
+        for _ in namesakes {
+            let wanted = replaces?;
+            let slot = namesakes.iter().find(|slot| self.resource(**slot).id == wanted)?;
+            let replaced = self.resource(*slot);
+            if let Some(id) = &replaced.physical_id {
+                return Some(id.text().clone());
+            }
+            replaces = replaced.replaces;
+        }
+        None
     }
 
     // --- reports ---

@@ -135,7 +135,7 @@ impl Machine {
             copy_of: Some(snapshot),
             child: None,
             is_doubtful: true,
-            is_half_done: false,
+            half_done: None,
             hook: None,
             cleared: Vec::new(),
             op: None,

@@ -278,7 +278,7 @@ impl Tree {
         Ok(match self.decision(blueprint, goal, slot) {
             Decision::Keep | Decision::MarkComplete => Fate::Unchanged,
             Decision::Update(_) => Fate::Updated,
-            Decision::Replace { .. } => Fate::Replaced,
+            Decision::Replace(_) => Fate::Replaced,
             Decision::Reject(_, message) => return Err(message),
             Decision::Restricted(what) => {
                 return Err(format!("{} is restricted for resource.", what.name()));

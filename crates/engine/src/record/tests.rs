@@ -202,6 +202,8 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
         nested_stack: Some(id(9)),
         doubtful: true,
         half_done: true,
+        half_created: false,
+        attempted: StoredMembers::default(),
         wanted_size: Some(3),
         cooldown: Some(CooldownBody {
             micros: 60_000_000,
@@ -233,6 +235,13 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
     };
     let signals = Some(SignalsBody { count: 2, bytes: 300 });
     let signalled = ResourceBody { signals, ..ResourceBody::default() };
+    let half_created =
+        ResourceBody { half_done: true, half_created: true, ..ResourceBody::default() };
+    let half_updated = ResourceBody {
+        half_done: true,
+        attempted: members(Value::map([("size", Value::from(1))])),
+        ..ResourceBody::default()
+    };
     let cancel = CommandBody::Cancel { rollback: true };
     let restore = CommandBody::Restore(id(10));
     vec![
@@ -240,6 +249,8 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
         ("stack.everything", stack.encode()),
         ("resource.everything", resource.encode()),
         ("resource.cancelled", cancelled.encode()),
+        ("resource.half_created", half_created.encode()),
+        ("resource.half_updated", half_updated.encode()),
         ("resource.signalled", signalled.encode()),
         ("command.cancel", cancel.encode()),
         ("command.restore", restore.encode()),

@@ -15,8 +15,9 @@ use crate::machine::Traversal;
 use crate::request_id::RequestId;
 use crate::signal_check::KeptSignals;
 use crate::snapshot::Snapshot;
+use crate::state::{Action, State};
 use crate::store::{Hash, ResourceRow, StackRow, StoreError, TreeRows};
-use crate::tree::{OpId, Operation, Resource, Slot, Stack, StackKey, Tree};
+use crate::tree::{HalfDone, OpId, Operation, Resource, Slot, Stack, StackKey, Tree};
 use indexmap::IndexMap;
 use kiln_cloud::Credential;
 use std::collections::BTreeMap;
@@ -83,7 +84,12 @@ impl Tree {
             replaced_by: resource.replaced_by.map(|id| Id(id.0)),
             nested_stack: resource.child.map(|child| Id(self.stack(child).id.0)),
             doubtful: resource.is_doubtful,
-            half_done: resource.is_half_done,
+            half_done: resource.half_done.is_some(),
+            half_created: resource.half_done == Some(HalfDone::Create),
+            attempted: StoredMembers(match &resource.half_done {
+                Some(HalfDone::Update(attempted)) => attempted.clone(),
+                _ => Arc::default(),
+            }),
             wanted_size: resizing.map(|resizing| resizing.size as u64),
             cooldown: resizing.map(|resizing| (&resizing.cooldown).into()),
             hook: resource.hook.map(Word),
@@ -246,6 +252,7 @@ impl Tree {
             next_schedule: 0,
             active_traversals: 0,
             observed: Default::default(),
+            evaluated: None,
             missing: None,
             moment: None,
         }
@@ -297,6 +304,7 @@ impl Tree {
         child: Option<StackKey>,
     ) -> Result<(), Unreadable> {
         self.next_number = self.next_number.max(row.number + 1);
+        let half_done = half_done(row.state, &mut body);
         let op = self.load_operation(&row.kind, child, &mut body)?;
         let id = op.as_ref().map(|op| op.id);
         let slot = self.insert_resource(Resource {
@@ -322,7 +330,7 @@ impl Tree {
             copy_of,
             child,
             is_doubtful: body.doubtful,
-            is_half_done: body.half_done,
+            half_done,
             hook: body.hook.map(|hook| hook.0),
             cleared: body.cleared_hooks.iter().map(|hook| hook.0).collect(),
             op: op.map(Box::new),
@@ -355,5 +363,17 @@ impl Tree {
             usize::try_from(size).map_err(|_| Unreadable::malformed("its size is too large"))?;
         let cooldown = body.cooldown.take().map(Into::into).unwrap_or_default();
         Ok(Some(Operation::resize(id, size, cooldown)))
+    }
+}
+
+/// What a failed operation may have left undone. Earlier versions did not record which operation it was.
+fn half_done(state: State, body: &mut ResourceBody) -> Option<HalfDone> {
+    let attempted = std::mem::take(&mut body.attempted.0);
+    match body.half_done {
+        false => None,
+        true if body.half_created => Some(HalfDone::Create),
+        true if !attempted.is_empty() => Some(HalfDone::Update(attempted)),
+        true if state.action == Action::Create => Some(HalfDone::Create),
+        true => Some(HalfDone::Unknown),
     }
 }

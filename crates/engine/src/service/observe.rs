@@ -12,7 +12,7 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 /// How many objects are read at the same time.
-const MAX_CONCURRENT: usize = 16;
+pub(super) const MAX_CONCURRENT: usize = 16;
 
 /// How many calls an operation may make.
 const MAX_TURNS: usize = 100;
@@ -51,16 +51,15 @@ async fn read_one(
     let hidden = hidden.expose().iter().map(|text| Secret::from(text.as_str())).collect();
     let behalf = ActingFor { hidden, ..behalf.clone() };
     let running = RunningOperation::new(kind, OperationKind::Observe, context);
-    let mut observed = Observed::InSync;
-    let on_note = |note| match note {
-        Note::Drifted(drifted) if !drifted.is_empty() => {
-            observed = Observed::Drifted(drifted.into())
+    let mut observed = Observed::default();
+    let on_note = |note| {
+        if let Note::Compared(compared) = note {
+            observed = Observed::Read(compared);
         }
-        _ => {}
     };
     match run(transport, by, &behalf, running, on_note).await {
         Some(result) => Observed::of_end(observed, &result),
-        None => Observed::InSync,
+        None => Observed::default(),
     }
 }
 

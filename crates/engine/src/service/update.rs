@@ -68,10 +68,11 @@ impl Service {
             self.validate_change(requester, stack, view, request, patch).await?;
         let compares = self.compares(&request);
         let tree = view.tree_mut();
-        if compares && self.transport.has_cloud() {
-            let open = tree.observable_resources();
+        let open = tree.observable_resources(compares);
+        if !open.is_empty() && self.transport.has_cloud() {
             let (by, behalf) = (tree.credential.clone(), tree.acting_for());
             tree.observed = observe::read(&self.transport, &by, behalf, open).await;
+            tree.limit_observed(compares);
         }
         self.work(&requester.project, || tree.preview(&recipe))
             .await?

@@ -3,7 +3,7 @@
 //! The sum is kept up to date: each resource and each stack is counted when it is loaded, when its row is written and when
 //! it gets a new definition. Nothing is recounted otherwise, so a step costs the same however large the tree is.
 
-use super::{Resource, Slot, Stack, StackKey, Tree};
+use super::{HalfDone, Resource, Slot, Stack, StackKey, Tree};
 use crate::failure::Failure;
 use crate::ids::SnapshotId;
 use kiln_resources::op::FailureClass;
@@ -59,7 +59,12 @@ fn entry(list: &mut Vec<usize>, at: u32) -> &mut usize {
 
 /// What a resource keeps. While it changes from one definition to another, the larger one counts.
 fn resource_bytes(resource: &Resource) -> usize {
+    let attempted = match &resource.half_done {
+        Some(HalfDone::Update(attempted)) => members_byte_size(attempted),
+        _ => 0,
+    };
     definition_bytes(resource)
+        .saturating_add(attempted)
         .saturating_add(members_byte_size(&resource.data))
         .saturating_add(resource.metadata.byte_size())
         .saturating_add(resource.remote.byte_size())

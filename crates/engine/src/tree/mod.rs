@@ -15,7 +15,7 @@ mod stack;
 pub(crate) use changes::Changes;
 pub(crate) use kept::KeptBytes;
 pub(crate) use operation::{HandlerRun, NodeId, Operation, Origin, Pause, Resizing, Stages, Work};
-pub(crate) use resource::Resource;
+pub(crate) use resource::{HalfDone, Resource};
 pub(crate) use stack::Stack;
 
 use crate::blueprint::Templates;
@@ -28,8 +28,8 @@ use crate::snapshot::Snapshot;
 use crate::state::State;
 use crate::time::Time;
 use kiln_cloud::Credential;
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
 
 /// A position in the arena of stacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -90,6 +90,8 @@ pub struct Tree {
     pub(crate) active_traversals: usize,
     /// What was observed of objects, while they are compared with their definitions.
     pub(crate) observed: Observations,
+    /// The resources whose attributes were evaluated, if a reader wants to know.
+    pub(crate) evaluated: Option<Box<Mutex<BTreeSet<Slot>>>>,
     /// What is missing, if only a part of the tree was read.
     pub(crate) missing: Option<Box<Missing>>,
     /// The time of the step, or of the reading, for expressions that ask for it.

@@ -4,7 +4,7 @@ use super::StackKey;
 use super::operation::Operation;
 use crate::ids::{PhysicalId, ResourceId, SnapshotId};
 use crate::signal_check::KeptSignals;
-use crate::state::State;
+use crate::state::{State, Status};
 use crate::time::Time;
 use indexmap::IndexMap;
 use kiln_template::environment::Hook;
@@ -58,12 +58,30 @@ pub(crate) struct Resource {
     pub child: Option<StackKey>,
     /// Whether it is in doubt that there is an object: a call was lost.
     pub(crate) is_doubtful: bool,
-    /// Whether a create or an update failed half-way, so that the state of the object is not known.
-    pub(crate) is_half_done: bool,
+    /// What a create or an update that failed half-way may have left undone.
+    pub(crate) half_done: Option<HalfDone>,
     /// The hook that it waits at.
     pub hook: Option<Hook>,
     /// The hooks that were cleared in this traversal.
     pub cleared: Vec<Hook>,
     /// The operation in progress.
     pub op: Option<Box<Operation>>,
+}
+
+impl Resource {
+    /// Whether an operation failed, so that the state of the object is not known.
+    pub(crate) fn is_suspect(&self) -> bool {
+        self.state.status == Status::Failed || self.half_done.is_some()
+    }
+}
+
+/// What a failed operation may have left undone: how far it came is not known.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum HalfDone {
+    /// A create failed.
+    Create,
+    /// An update failed, which was to set these properties to these values.
+    Update(Arc<Members>),
+    /// An update failed, and an earlier version did not record what it was to set.
+    Unknown,
 }

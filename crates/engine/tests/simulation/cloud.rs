@@ -8,7 +8,7 @@
 use kiln_cloud::{Call, CallPath, Marker, Method, Reply, Service, delete, get, patch, post};
 use kiln_resources::behaviour::{OperationKind, SignalOutcome};
 use kiln_resources::declare::*;
-use kiln_resources::op::{FailureClass, Op, OpError, Progress};
+use kiln_resources::op::{Compared, FailureClass, Op, OpError, Progress};
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -480,9 +480,12 @@ async fn look(op: &mut Op) -> Result<(), OpError> {
     let reply = op.read(get(Service::Compute, path)).await?;
     show(op, &reply);
     let shown = reply.text("/thing/value").unwrap_or_default();
-    if op.text("value") != Some(shown) {
-        op.set_drifted([("value".into(), Value::from(shown))].into_iter().collect());
+    let mut compared = Compared::default();
+    match op.text("value") == Some(shown) {
+        true => compared.same.push("value".into()),
+        false => _ = compared.drifted.insert("value".into(), Value::from(shown)),
     }
+    op.set_compared(compared);
     Ok(())
 }
 

@@ -84,7 +84,7 @@ pub(crate) async fn run(
     Ok(())
 }
 
-fn request(template: &str) -> Json {
+pub(crate) fn request(template: &str) -> Json {
     let files = std::fs::read_dir(folder().join("files")).expect("a folder").flatten();
     let files = files.map(|entry| {
         let text = std::fs::read_to_string(entry.path()).expect("a file");
@@ -144,7 +144,11 @@ async fn live(
 }
 
 /// Name, type and physical id of every resource.
-async fn resources(kiln: &KilnProcess, who: Who, stack: &str) -> Vec<(String, String, String)> {
+pub(crate) async fn resources(
+    kiln: &KilnProcess,
+    who: Who,
+    stack: &str,
+) -> Vec<(String, String, String)> {
     let reply =
         kiln.ask(who, "GET", &format!("/stacks/{stack}/resources?nested_depth=5"), None).await;
     let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();

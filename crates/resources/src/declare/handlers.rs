@@ -39,13 +39,22 @@ impl ResourceType {
             OperationKind::Snapshot => &mut behaviour.snapshot,
             OperationKind::DeleteSnapshot => &mut behaviour.delete_snapshot,
             OperationKind::Cancel => &mut behaviour.cancel,
-            // A refresh uses the handler of check; doubts are resolved and drift is observed by generic code.
-            OperationKind::Refresh | OperationKind::Observe | OperationKind::ResolveDoubt => {
-                return self;
-            }
+            OperationKind::Observe => &mut behaviour.observe,
+            // A refresh uses the handler of check; doubts are resolved by generic code.
+            OperationKind::Refresh | OperationKind::ResolveDoubt => return self,
         };
         *place = Some(handler);
         self
+    }
+
+    /// Sets the handler that reads the object and compares these properties with it.
+    pub fn observes(
+        mut self,
+        properties: &'static [&'static str],
+        handler: Handler,
+    ) -> ResourceType {
+        self.behaviour.observed = properties;
+        self.on(OperationKind::Observe, handler)
     }
 
     /// Sets the handlers that copy the object for a snapshot, and that delete such a copy.

@@ -1,6 +1,6 @@
 //! Running an operation demand by demand, without a runtime.
 
-use super::{Context, FailureClass, Op, OpError, Step};
+use super::{Compared, Context, FailureClass, Op, OpError, Step};
 use crate::behaviour::OperationKind;
 use crate::declare::{Members, ResourceType, Value};
 use crate::guard::guarded;
@@ -85,8 +85,8 @@ pub enum Note {
     MetadataOf(Arc<str>, Value),
     /// The object in the service's last reply.
     Remote(Value),
-    /// The properties that drifted, with their values in the object.
-    Drifted(Members),
+    /// How the properties of the definition compare with the object.
+    Compared(Compared),
     /// The id of the project of the stack's users; empty if it is about to be created.
     UsersProject(Arc<str>),
     /// The state of a step.

@@ -1,46 +1,84 @@
 //! Drift: the difference between an object and its definition.
 
-use super::{RestSpec, field, label, object, path, show, spec_of, versioned, wanted_fields};
-use crate::declare::Members;
-use crate::op::{FailureClass, Op, OpError};
+use super::{
+    RestSpec, field, label, object, path, progress, show, spec_of, versioned, wanted_fields,
+};
+use crate::declare::Name;
+use crate::op::{Compared, FailureClass, Op, OpError, Progress};
 use crate::wire;
-use kiln_cloud::get;
+use kiln_cloud::{Reply, get};
 use kiln_template::schema::{Inner, Property};
 use serde_json::Value as Json;
 
-/// Reads the object and records the properties that drifted. It fails if the object does not exist.
+/// Reads the object and compares it with the definition. It fails if the object does not exist, and as
+/// [`OpError::broken`] if it is beyond repair.
 pub async fn observe(op: &mut Op) -> Result<(), OpError> {
     let spec = spec_of(op)?;
     if op.id().is_none() {
         return Ok(());
     }
-    let reply = op.read(versioned(&spec, get(spec.service, path(op, &spec)))).await?;
-    let found = object(&spec, &reply.body);
-    let status = found[&*spec.readiness.status].as_str();
-    if status.is_some_and(|status| spec.readiness.gone.iter().any(|gone| gone == status)) {
+    let call = versioned(&spec, get(spec.service, path(op, &spec)));
+    let mut reply = op.read(call.clone()).await?;
+    if op.context().is_half_done && spec.is_waiting(status(&spec, &reply)) {
+        // What was begun by a failed operation comes to its end first.
+        let is_at_rest = |reply: &Reply| match spec.is_waiting(status(&spec, reply)) {
+            true => Progress::NotYet,
+            false => Progress::Ready,
+        };
+        reply = op.until(call, is_at_rest).await?;
+    }
+    let readiness = &spec.readiness;
+    if is_one_of(&readiness.gone, status(&spec, &reply)) {
         return Err(OpError::failed(FailureClass::NotFound, "the object is gone"));
     }
-    let drifted = drifted(op, &spec, found);
+    let compared = compare(op, &spec, object(&spec, &reply.body));
     show(op, &spec, &reply);
-    op.set_drifted(drifted);
-    Ok(())
+    op.set_compared(compared);
+    match progress(&spec, &reply) {
+        Progress::Failed(_) if is_one_of(&readiness.degraded, status(&spec, &reply)) => Ok(()),
+        Progress::Failed(why) => Err(OpError::broken(why)),
+        _ => Ok(()),
+    }
 }
 
-/// The updatable properties whose values in the object differ from the definition.
-pub(super) fn drifted(op: &Op, spec: &RestSpec, shown: &Json) -> Members {
+fn status<'r>(spec: &RestSpec, reply: &'r Reply) -> &'r str {
+    object(spec, &reply.body)[&*spec.readiness.status].as_str().unwrap_or_default()
+}
+
+fn is_one_of(statuses: &[Name], status: &str) -> bool {
+    statuses.iter().any(|it| it == status)
+}
+
+impl RestSpec {
+    fn is_waiting(&self, status: &str) -> bool {
+        is_one_of(&self.readiness.waiting, status)
+    }
+}
+
+/// Compares the updatable properties of the definition with the object.
+pub(super) fn compare(op: &Op, spec: &RestSpec, shown: &Json) -> Compared {
     let sent = wanted_fields(op, spec);
-    let mut drifted = Members::new();
+    let mut compared = Compared::default();
     for property in
         op.resource_type().schema.properties.iter().filter(|it| is_compared(op, spec, it))
     {
         let name = field(spec, &property.name);
         let (Some(sent), Some(found)) = (sent.get(&*name), shown.get(&*name)) else { continue };
         let found = without_mark(op, found);
-        if !is_nothing(sent) && !agrees(sent, &found) {
-            drifted.insert(property.name.as_ref().into(), wire::value(&found));
+        compared.add(&property.name, sent, &found);
+    }
+    compared
+}
+
+impl Compared {
+    /// Compares the value of a property with that in the object.
+    pub(crate) fn add(&mut self, property: &str, wanted: &Json, found: &Json) {
+        if agrees(wanted, found) {
+            self.same.push(property.into());
+        } else if !is_nothing(wanted) {
+            self.drifted.insert(property.into(), wire::value(found));
         }
     }
-    drifted
 }
 
 /// Whether a property can be compared. A value that the service chose is no drift, and a property that cannot

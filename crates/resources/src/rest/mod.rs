@@ -473,9 +473,9 @@ pub async fn check(op: &mut Op) -> Result<(), OpError> {
         return Ok(());
     }
     let reply = op.read(versioned(&spec, get(spec.service, path(op, &spec)))).await?;
-    let drifted = drift::drifted(op, &spec, object(&spec, &reply.body));
+    let compared = drift::compare(op, &spec, object(&spec, &reply.body));
     show(op, &spec, &reply);
-    op.set_drifted(drifted);
+    op.set_compared(compared);
     match progress(&spec, &reply) {
         Progress::Failed(why) | Progress::Unknown(why) => {
             Err(OpError::failed(FailureClass::Error, why))

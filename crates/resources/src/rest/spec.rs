@@ -121,6 +121,8 @@ pub struct Readiness {
     pub done: Vec<Name>,
     /// The statuses of a failed object.
     pub failed: Vec<Name>,
+    /// The statuses of a failed object that can still be changed, and so need not be replaced.
+    pub degraded: Vec<Name>,
     /// The statuses of a deleted object that can still be read.
     pub gone: Vec<Name>,
     /// The field with the reason of a failure.
@@ -314,6 +316,12 @@ impl Readiness {
     pub fn words(mut self, because: &'static str, unknown: &'static str) -> Readiness {
         self.because = because.into();
         self.unknown = unknown.into();
+        self
+    }
+
+    /// Sets the statuses of a failed object that can still be changed, and so need not be replaced.
+    pub fn degraded<const N: usize>(mut self, degraded: [&'static str; N]) -> Readiness {
+        self.degraded = degraded.map(Name::Borrowed).into();
         self
     }
 

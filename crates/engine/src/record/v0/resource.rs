@@ -6,6 +6,7 @@ use crate::record::v1::{
     CooldownBody, DefinitionBody, ErrorBody, OperationBody, OperationName, PauseBody, ResourceBody,
     StepBody,
 };
+use crate::record::value::StoredMembers;
 use crate::record::{Record, Unreadable};
 use kiln_template::Value;
 use std::sync::Arc;
@@ -27,6 +28,8 @@ impl Record for ResourceBody {
             nested_stack: fields.optional("child", id)?,
             doubtful: fields.flag("doubtful")?,
             half_done: fields.flag("half_done")?,
+            half_created: false,
+            attempted: StoredMembers::default(),
             wanted_size: fields.optional("size", number)?,
             cooldown: fields.optional("cooldown", cooldown)?,
             hook: fields.optional("hook", word)?,

@@ -40,6 +40,12 @@ pub(crate) struct ResourceBody {
     pub(crate) doubtful: bool,
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) half_done: bool,
+    /// Whether it is a create that is half done.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) half_created: bool,
+    /// The properties that a failed update was to set.
+    #[serde(default, skip_serializing_if = "StoredMembers::is_empty")]
+    pub(crate) attempted: StoredMembers,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) wanted_size: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

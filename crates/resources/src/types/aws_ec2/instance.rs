@@ -9,6 +9,7 @@ use crate::property_access::{given, items, open, section, text};
 use crate::refusals::{conflict, is_given};
 use crate::types::cinder::attaching::{self, Attachment};
 use crate::types::nova::server::networks::{self, Entry};
+use crate::types::nova::server::observe::read_healthy;
 use crate::types::nova::server::user_data::{self, UserData};
 use crate::types::nova::server::{attributes, disks, interfaces, lifecycle, look, update};
 use kiln_cloud::{Marker, get, post, put};
@@ -62,6 +63,7 @@ pub(super) fn instance() -> ResourceType {
         .updates(|op| Box::pin(change(op)))
         .deletes(|op| Box::pin(lifecycle::remove(op)))
         .on(OperationKind::Check, |op| Box::pin(lifecycle::check(op)))
+        .observes(&[], |op| Box::pin(observe(op)))
         .on(OperationKind::Suspend, |op| Box::pin(lifecycle::suspend(op)))
         .on(OperationKind::Resume, |op| Box::pin(lifecycle::resume(op)))
         .attributes(attribute)
@@ -110,6 +112,11 @@ fn entries(properties: &Members) -> Vec<Entry> {
     }
     let subnet = text(properties, "SubnetId").map(str::to_owned);
     subnet.into_iter().map(|id| Entry { subnet: Some(id), ..Entry::default() }).collect()
+}
+
+/// Reads the server, to see whether it is healthy.
+async fn observe(op: &mut Op) -> Result<(), OpError> {
+    read_healthy(op).await.map(drop)
 }
 
 // --- create ---

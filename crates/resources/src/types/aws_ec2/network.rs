@@ -19,6 +19,7 @@ pub(super) fn rest_spec(path: &'static str, one: &'static str) -> RestSpec {
 /// When networks, routers and ports are ready.
 pub(super) fn built() -> Readiness {
     Readiness::when("status", ["ACTIVE", "DOWN"], ["ERROR", "DEGRADED"])
+        .degraded(["DEGRADED"])
         .waiting(["BUILD"])
         .words("", "Resource is not built")
 }

@@ -39,6 +39,7 @@ pub(super) fn volume() -> ResourceType {
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(calls::remove(op)))
         .on(OperationKind::Check, |op| Box::pin(calls::check(op)))
+        .observes(&[], |op| Box::pin(calls::observe(op)))
         .copied(|op| Box::pin(copies::copy(op)), |op| Box::pin(copies::forget(op)))
 }
 

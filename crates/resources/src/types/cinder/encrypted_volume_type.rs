@@ -3,7 +3,7 @@
 use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::lookup;
-use crate::op::{FailureClass, Op, OpError};
+use crate::op::{Compared, FailureClass, Op, OpError};
 use crate::wire;
 use kiln_cloud::{CallPath, delete, get, post, put};
 use serde_json::{Map, Value as Json, json};
@@ -48,7 +48,11 @@ pub(super) fn encrypted_volume_type() -> ResourceType {
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))
         .on(OperationKind::Check, |op| Box::pin(show(op)))
+        .observes(FIELDS, |op| Box::pin(observe(op)))
 }
+
+/// The properties that are fields of the encryption.
+const FIELDS: &[&str] = &["cipher", "control_location", "key_size", "provider"];
 
 fn path(kind: &str) -> CallPath {
     CallPath::from("/types").id(kind).then("/encryption")
@@ -59,8 +63,9 @@ fn own_path(op: &Op) -> CallPath {
 }
 
 fn fields(op: &Op, with_nulls: bool) -> Map<String, Json> {
-    ["cipher", "control_location", "key_size", "provider"]
-        .into_iter()
+    FIELDS
+        .iter()
+        .copied()
         .filter(|name| with_nulls || !op.prop(name).is_null())
         .map(|name| (name.to_owned(), wire::json(op.prop(name))))
         .collect()
@@ -95,6 +100,17 @@ async fn show(op: &mut Op) -> Result<(), OpError> {
         return Err(OpError::failed(FailureClass::NotFound, message));
     }
     op.set_remote(wire::value(&shown.body));
+    Ok(())
+}
+
+async fn observe(op: &mut Op) -> Result<(), OpError> {
+    show(op).await?;
+    let shown = wire::json(op.remote());
+    let mut compared = Compared::default();
+    for (name, wanted) in fields(op, false) {
+        compared.add(&name, &wanted, &shown[&*name]);
+    }
+    op.set_compared(compared);
     Ok(())
 }
 

@@ -66,7 +66,11 @@ pub(super) fn cluster() -> ResourceType {
         .rest(
             objects("/clusters", "clusters")
                 .field("cluster_template", "cluster_template_id")
-                .readiness(Readiness::when("status", DONE, FAILED).reason("status_reason")),
+                .readiness(
+                    Readiness::when("status", DONE, FAILED)
+                        .degraded(["UPDATE_FAILED", "DELETE_FAILED"])
+                        .reason("status_reason"),
+                ),
         )
 }
 

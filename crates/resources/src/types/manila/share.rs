@@ -106,7 +106,10 @@ pub(super) fn share() -> ResourceType {
                 .field_in_updates("description", "display_description")
                 .mark_field("description")
                 .marks_then_renames()
-                .readiness(Readiness::when("status", ["available"], ["error", "error_deleting"]))
+                .readiness(
+                    Readiness::when("status", ["available"], ["error", "error_deleting"])
+                        .degraded(["error_deleting"]),
+                )
                 .adjust_fields(adjust_fields),
         )
 }

@@ -39,6 +39,7 @@ pub(super) fn qos_rule(path: &'static str, one: &'static str) -> RestSpec {
 /// When objects with a status are ready.
 pub(super) fn built() -> Readiness {
     Readiness::when("status", ["ACTIVE", "DOWN"], ["ERROR", "DEGRADED"])
+        .degraded(["DEGRADED"])
         .waiting(["BUILD"])
         .words("", "Resource is not built")
 }

@@ -6,7 +6,7 @@ use super::routes::{self, Route};
 use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::lookup;
-use crate::op::{FailureClass, Op, OpError};
+use crate::op::{Compared, FailureClass, Op, OpError};
 use std::sync::Arc;
 
 pub(super) fn extra_route_set() -> ResourceType {
@@ -28,6 +28,7 @@ pub(super) fn extra_route_set() -> ResourceType {
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))
         .on(OperationKind::Check, |op| Box::pin(check(op)))
+        .observes(&["routes"], |op| Box::pin(observe(op)))
 }
 
 async fn create(op: &mut Op) -> Result<(), OpError> {
@@ -61,7 +62,8 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
         one.iter().filter(|route| !other.contains(route)).cloned().collect()
     };
     let (gone, new) = (only(&before, &after), only(&after, &before));
-    if op.context().journal.step("add").is_none() {
+    // After a failed update, some of the routes may be those of the resource.
+    if op.context().journal.step("add").is_none() && !op.context().is_half_done {
         refuse_known(op, &router, &new).await?;
     }
     if !gone.is_empty() {
@@ -91,4 +93,25 @@ async fn check(op: &mut Op) -> Result<(), OpError> {
             Err(OpError::failed(FailureClass::NotFound, message))
         }
     }
+}
+
+/// Compares the routes of the router with those of the definition; it may have others, too.
+async fn observe(op: &mut Op) -> Result<(), OpError> {
+    let router: Arc<str> = op.id().cloned().unwrap_or_default();
+    let there = routes::there(op, &router).await?;
+    let wanted = routes::given(&op.context().properties);
+    let mut compared = Compared::default();
+    if wanted.iter().all(|route| there.contains(route)) {
+        compared.same.push("routes".into());
+    } else {
+        let found = wanted.iter().filter(|route| there.contains(route)).map(|route| {
+            map([
+                ("destination", Value::from(route.destination.as_str())),
+                ("nexthop", Value::from(route.nexthop.as_str())),
+            ])
+        });
+        compared.drifted.insert("routes".into(), list(found.collect::<Vec<_>>()));
+    }
+    op.set_compared(compared);
+    Ok(())
 }

@@ -8,6 +8,7 @@ pub(crate) use router_gateway::gateway;
 pub(crate) use security_group::{have_rules, push};
 
 mod address_scope;
+pub(crate) mod addresses;
 mod common;
 mod extra_route;
 mod extra_route_set;

@@ -119,7 +119,8 @@ async fn connect(op: &mut Op) -> Result<(), OpError> {
 
 /// Updates the gateway. Devices cannot change, so a new gateway replaces the former one.
 async fn update(op: &mut Op) -> Result<(), OpError> {
-    let is_renewed = op.changes("devices");
+    let is_begun = op.id().is_none() || op.context().journal.step("create").is_some();
+    let is_renewed = op.changes("devices") && (is_begun || !has_devices(op).await?);
     if op.context().journal.step("create").is_none() {
         let after = connections(&op.context().properties);
         for connection in connections(&op.context().previous_properties) {
@@ -133,6 +134,13 @@ async fn update(op: &mut Op) -> Result<(), OpError> {
         }
     }
     if is_renewed { rest::create(op).await } else { rest::update(op).await }
+}
+
+/// Whether the gateway has the wanted devices, as after a failed update that was to change them.
+async fn has_devices(op: &mut Op) -> Result<bool, OpError> {
+    let Some(shown) = rest::look(op).await? else { return Ok(false) };
+    let devices = shown.as_map().and_then(|shown| shown.get("devices"));
+    Ok(devices.is_some_and(|devices| devices.equals(op.prop("devices"))))
 }
 
 async fn remove(op: &mut Op) -> Result<(), OpError> {

@@ -1,5 +1,6 @@
 //! OS::Neutron::Port: a point on a network to which a server or another device is connected.
 
+use super::addresses;
 use super::common::{
     VALUE_SPECS, adjust_fields, built, further_fields, keep, object, reset, tagged,
 };
@@ -10,7 +11,7 @@ use crate::behaviour::{DefinitionChange, OperationKind, View};
 use crate::declare::*;
 use crate::lookup;
 use crate::op::{Op, OpError};
-use crate::property_access::text;
+use crate::property_access::{open, text, word};
 use crate::refusals::{conflict, is_given};
 use crate::rest;
 use crate::types::fragments::{name_attr, name_prop, status_attr};
@@ -21,7 +22,7 @@ use serde_json::{Map as Fields, Value as Json, json};
 
 pub(super) fn port() -> ResourceType {
     ResourceType::new("OS::Neutron::Port")
-        .plain_data(["network", "subnets"])
+        .plain_data(["network", "subnets", FIXED_IPS])
         .about("A point on a network to which a server or another device is connected.")
         .service(Service::Network)
         .entity("port")
@@ -85,6 +86,7 @@ Ok(())
 }
         })
         .replaced_if(is_replaced)
+        .restored_on_rollback()
         .attributes(surroundings)
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
@@ -125,13 +127,56 @@ fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) 
 }
 
 async fn create(op: &mut Op) -> Result<(), OpError> {
+    if op.id().is_none() {
+        take_addresses(op).await?;
+    }
     rest::create(op).await?;
     keep_surroundings(op).await
+}
+
+/// Takes the wanted addresses from the port that this one replaces.
+async fn take_addresses(op: &mut Op) -> Result<(), OpError> {
+    let Some(from) = op.context().predecessor.clone() else { return Ok(()) };
+    let entries = op.items("fixed_ips").iter().filter_map(|entry| open(entry).as_map());
+    let wanted: Vec<String> =
+        entries.filter_map(|entry| Some(word(entry, "ip_address")?.to_owned())).collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let replaced = addresses::read_port(op, &from).await?;
+    addresses::give_up(op, &replaced, &wanted).await
+}
+
+/// The entry of the resource's data with the addresses that the port had after its last create or update.
+const FIXED_IPS: &str = "fixed_ips";
+
+/// On a rollback, gives the port the addresses back that its replacement has taken.
+async fn take_addresses_back(op: &mut Op) -> Result<(), OpError> {
+    let Some(id) = op.id().cloned().filter(|_| op.context().is_replacement) else {
+        return Ok(());
+    };
+    let known = op.data(FIXED_IPS).map(wire::json).unwrap_or_default();
+    let own = addresses::read_port(op, &id).await?;
+    let has = |entry: &Json| addresses::has(&own, entry["ip_address"].as_str().unwrap_or_default());
+    let known = known.as_array().cloned().unwrap_or_default().into_iter();
+    let missing: Vec<Json> = known.filter(|entry| !has(entry)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let wanted = missing.iter().filter_map(|entry| Some(entry["ip_address"].as_str()?.to_owned()));
+    let wanted: Vec<String> = wanted.collect();
+    if let Some(from) = op.context().predecessor.clone() {
+        let replacement = addresses::read_port(op, &from).await?;
+        addresses::give_up(op, &replacement, &wanted).await?;
+    }
+    let all = addresses::entries(&own).into_iter().chain(missing).collect();
+    addresses::set(op, "take addresses back", &id, all).await
 }
 
 /// Updates the port. Some fields depend on the current state of the port.
 async fn update(op: &mut Op) -> Result<(), OpError> {
     let Some(spec) = op.rest_spec() else { return Ok(()) };
+    take_addresses_back(op).await?;
     let mut fields = rest::changed_fields(op, &spec);
     if fields.get("security_groups").is_some_and(Json::is_null) {
         let group = lookup::find_id(op, SECURITY_GROUP, "default").await?;
@@ -160,6 +205,7 @@ async fn keep_surroundings(op: &mut Op) -> Result<(), OpError> {
     let network = port["network_id"].as_str().unwrap_or_default();
     let network = look(op, CallPath::from("/networks").id(network), "network").await?;
     op.set_data("network", wire::value(&network));
+    op.set_data(FIXED_IPS, wire::value(&port["fixed_ips"]));
     let mut subnets = Vec::new();
     for ip in port["fixed_ips"].as_array().into_iter().flatten() {
         let subnet = ip["subnet_id"].as_str().unwrap_or_default();

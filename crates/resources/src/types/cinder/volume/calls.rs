@@ -92,6 +92,20 @@ pub(crate) async fn check(op: &mut Op) -> Result<(), OpError> {
     }
 }
 
+/// Reads the volume, to see whether it is healthy.
+pub(crate) async fn observe(op: &mut Op) -> Result<(), OpError> {
+    if op.id().is_none() {
+        return Ok(());
+    }
+    let reply = op.read(look(op)).await?;
+    op.set_remote(wire::value(&reply.body["volume"]));
+    match status(&reply) {
+        "deleting" => Err(OpError::failed(FailureClass::NotFound, "the volume is being deleted")),
+        "error" => Err(OpError::broken("Went to status error due to \"Unknown\"")),
+        _ => Ok(()),
+    }
+}
+
 /// Deletes the volume, and waits until it does not exist any more.
 pub(crate) async fn remove(op: &mut Op) -> Result<(), OpError> {
     if op.id().is_none() {

@@ -79,7 +79,8 @@ pub(super) fn volume() -> ResourceType {
                 .unsent(["backup_id", "imageRef", "multiattach", "read_only", "scheduler_hints"])
                 .readiness(
                     Readiness::when("status", ["available"], ["error", "error_restoring"])
-                        .waiting(["creating", "restoring-backup", "downloading"]),
+                        .waiting(["creating", "restoring-backup", "downloading"])
+                        .gone(["deleting"]),
                 )
                 .marks_then_renames(),
         )

@@ -163,7 +163,9 @@ pub(super) fn files(op: &Op) -> Vec<Json> {
 
 /// The call that sets the tags.
 pub(super) fn tags(op: &Op) -> Call {
-    let tags: Vec<Json> =
-        op.items("tags").iter().map(|tag| print::plain(open(tag)).into()).collect();
-    put(Service::Compute, look::path(op).then("/tags"), json!({ "tags": tags }))
+    put(Service::Compute, look::path(op).then("/tags"), json!({ "tags": tag_list(op) }))
+}
+
+pub(super) fn tag_list(op: &Op) -> Vec<Json> {
+    op.items("tags").iter().map(|tag| print::plain(open(tag)).into()).collect()
 }

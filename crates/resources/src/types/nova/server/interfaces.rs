@@ -5,8 +5,8 @@
 
 use super::look::{self, path};
 use super::networks::{self, Entry, entries};
-use crate::declare::Members;
-use crate::op::{Op, OpError, Progress};
+use crate::declare::{Members, Value, list};
+use crate::op::{Compared, Op, OpError, Progress};
 use kiln_cloud::{CallPath, Marker, Service, delete, get, post, put};
 use serde_json::{Map, Value as Json, json};
 
@@ -67,6 +67,23 @@ pub(crate) async fn connect(op: &mut Op, before: &[Entry], after: &[Entry]) -> R
         allot(op).await?;
     }
     remove_leftovers(op).await
+}
+
+/// Compares the interfaces of the server with the property `networks`. Interfaces that a user attached outside of the stack
+/// are no drift.
+pub(super) async fn compare(op: &mut Op, compared: &mut Compared) -> Result<(), OpError> {
+    let wanted = entries(&op.context().properties);
+    if wanted.is_empty() || wanted.iter().any(|entry| entry.allocate.is_some()) {
+        return Ok(());
+    }
+    let live = interfaces(op).await?;
+    if !plan(&wanted, &wanted, &live).added.is_empty() {
+        let found = live.iter().map(|it| Value::map([("port", Value::from(it.port.as_str()))]));
+        compared.drifted.insert("networks".into(), list(found.collect::<Vec<_>>()));
+    } else if live.len() <= wanted.len() || !op.context().is_half_done {
+        compared.same.push("networks".into());
+    }
+    Ok(())
 }
 
 async fn interfaces(op: &mut Op) -> Result<Vec<Interface>, OpError> {

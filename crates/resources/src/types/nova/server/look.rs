@@ -67,7 +67,8 @@ fn unknown(status: &str) -> String {
     format!("Server is not active - Unknown status {status} due to \"Unknown\"")
 }
 
-fn failed(reply: &Reply) -> String {
+/// What is wrong with a server in error.
+pub(super) fn failed(reply: &Reply) -> String {
     let (message, code) = fault(reply);
     format!("Went to status ERROR due to \"Message: {message}, Code: {code}\"")
 }

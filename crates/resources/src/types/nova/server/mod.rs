@@ -13,6 +13,7 @@ pub(crate) mod interfaces;
 pub(crate) mod lifecycle;
 pub(crate) mod look;
 pub(crate) mod networks;
+pub(crate) mod observe;
 pub(crate) mod update;
 pub(crate) mod user_data;
 
@@ -100,6 +101,7 @@ pub(super) fn server() -> ResourceType {
         .updates(|op| Box::pin(update::update(op)))
         .deletes(|op| Box::pin(lifecycle::remove(op)))
         .on(OperationKind::Check, |op| Box::pin(lifecycle::check(op)))
+        .observes(observe::COMPARED, |op| Box::pin(observe::observe(op)))
         .on(OperationKind::Suspend, |op| Box::pin(lifecycle::suspend(op)))
         .on(OperationKind::Resume, |op| Box::pin(lifecycle::resume(op)))
         .copied(|op| Box::pin(lifecycle::copy(op)), |op| Box::pin(lifecycle::forget(op)))

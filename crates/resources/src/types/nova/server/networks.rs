@@ -7,6 +7,7 @@ use crate::declare::{Members, QOS_POLICY, SECURITY_GROUP, Value};
 use crate::lookup;
 use crate::op::{FailureClass, Op, OpError, Progress};
 use crate::property_access::{given, items, open, section, word};
+use crate::types::neutron::addresses;
 use crate::wire;
 use kiln_cloud::{Call, CallPath, Marker, Service, delete, get, post, put};
 use kiln_template::print;
@@ -83,8 +84,12 @@ pub(crate) async fn of_new(op: &mut Op, entries: &[Entry]) -> Result<Json, OpErr
     Ok(all.into())
 }
 
-/// Detaches the ports in the template from the server that this one replaces.
+/// Takes the ports and the addresses in the template from the server that this one replaces, or from the replacement on a
+/// rollback.
 pub(super) async fn take_ports(op: &mut Op, entries: &[Entry]) -> Result<(), OpError> {
+    if op.context().is_replacement {
+        take_addresses(op, entries).await?;
+    }
     let Some(from) = op.context().predecessor.clone() else { return Ok(()) };
     for port in entries.iter().filter_map(|entry| entry.port.as_ref()) {
         let look = get(Service::Network, CallPath::from("/ports").id(port));
@@ -102,6 +107,39 @@ pub(super) async fn take_ports(op: &mut Op, entries: &[Entry]) -> Result<(), OpE
             _ => Progress::Ready,
         })
         .await?;
+    }
+    Ok(())
+}
+
+/// Has the ports of another server give up the addresses in the template, and gives them to the server's own ports, if it
+/// has any: on a rollback, these have given up their addresses before.
+async fn take_addresses(op: &mut Op, wanted: &[Entry]) -> Result<(), OpError> {
+    let wanted = wanted.iter().filter(|entry| entry.port.is_none() && entry.fixed_ip.is_some());
+    let wanted: Vec<&Entry> = wanted.collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let all: Vec<String> = wanted.iter().filter_map(|entry| entry.fixed_ip.clone()).collect();
+    if let Some(from) = op.context().predecessor.clone() {
+        for port in addresses::ports_of(op, &from).await? {
+            addresses::give_up(op, &port, &all).await?;
+        }
+    }
+    let Some(id) = op.id().cloned() else { return Ok(()) };
+    let mut own = addresses::ports_of(op, &id).await?;
+    own.retain(|port| addresses::entries(port).is_empty());
+    for entry in wanted {
+        let is_on_network = |port: &Json| {
+            entry.network.as_ref().is_none_or(|network| port["network_id"] == network.as_str())
+        };
+        let Some(at) = own.iter().position(is_on_network) else { continue };
+        let port = own.remove(at);
+        let mut address = json!({ "ip_address": entry.fixed_ip });
+        if let Some(subnet) = &entry.subnet {
+            address["subnet_id"] = subnet.as_str().into();
+        }
+        let port = port["id"].as_str().unwrap_or_default();
+        addresses::set(op, &format!("take address of {port} back"), port, vec![address]).await?;
     }
     Ok(())
 }

@@ -26,9 +26,11 @@ pub(super) async fn update(op: &mut Op) -> Result<(), OpError> {
         collecting::change(op, &["ec2"]).await?;
     }
     change_words(op).await?;
-    // A rollback attaches the ports to the former server again.
-    let restored_on_rollback = op.context().predecessor.is_some()
-        && entries(&op.context().properties).iter().any(|entry| entry.port.is_some());
+    // A rollback gives the ports and addresses to the former server again.
+    let restored_on_rollback = op.context().is_replacement
+        && entries(&op.context().properties)
+            .iter()
+            .any(|entry| entry.port.is_some() || entry.fixed_ip.is_some());
     if op.changes("networks") || restored_on_rollback {
         interfaces::update(op).await?;
     }
@@ -115,7 +117,7 @@ pub(crate) async fn resize(op: &mut Op, flavor: &str) -> Result<(), OpError> {
 }
 
 /// Reads the name of a flavor, because servers show the name and not the id.
-async fn flavor_name(op: &mut Op, flavor: &str) -> Result<String, OpError> {
+pub(super) async fn flavor_name(op: &mut Op, flavor: &str) -> Result<String, OpError> {
     let shown =
         op.read(get(Service::Compute, CallPath::from("/flavors").id(flavor)).may_be_old()).await?;
     Ok(shown.text("/flavor/name").unwrap_or(flavor).to_owned())
