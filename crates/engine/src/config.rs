@@ -1,13 +1,13 @@
 //! What an operator decides about the engine, with the defaults of the reference.
 
 use crate::alarms::{NoWebhooks, WebhookClient};
+use crate::global_environment::SharedGlobalEnvironment;
 use crate::metrics::Metrics;
 use crate::notification::NotificationListener;
 use crate::template_cache::TemplateCache;
 use crate::template_fetcher::{NoFetcher, TemplateFetcher};
 use kiln_resources::op::GuestAccess;
 use kiln_resources::registry::Registry;
-use kiln_template::environment::Layer;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ pub struct Config {
     /// The resource types.
     pub types: &'static Registry,
     /// What resource types mean to the operator.
-    pub global: Arc<Layer>,
+    pub global: Arc<SharedGlobalEnvironment>,
     /// How those outside reach what is in stacks.
     pub outside: Arc<GuestAccess>,
     /// The region that the service is in; nothing if the operator does not say.

@@ -19,6 +19,7 @@ mod error_type;
 mod event_sinks;
 mod export;
 mod failure;
+mod global_environment;
 mod ids;
 mod load_balancing;
 pub mod loopback;
@@ -72,6 +73,7 @@ pub use workers::{HeldMemory, TooMuchWork, WorkLimits, WorkShare, Workers};
 
 // What the binary needs to run an engine, and what a receiver of notifications needs.
 pub use config::{ByteLimits, Config};
+pub use global_environment::SharedGlobalEnvironment;
 pub use metrics::{Counters, Label, Metrics};
 pub use notification::{Notification, NotificationListener, Scaling};
 pub use runtime::{Engine, EngineSettings, SystemIds, TreeStatus, now};

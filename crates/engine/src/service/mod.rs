@@ -16,6 +16,7 @@ mod events;
 mod files;
 mod filter;
 mod find;
+mod global_types;
 mod hidden_parameters;
 mod metrics;
 mod observe;

@@ -191,7 +191,7 @@ impl Service {
         input.parameters = request.parameters.clone();
         input.environment = request.environment.clone();
         input.environment_files = request.environment_files.clone();
-        input.global = self.config.global.clone();
+        input.global = self.config.global.get();
         let mut files = request.files.clone();
         files.extend(answers.fetched.iter().map(|(url, text)| (url.clone(), text.clone())));
         input.files = Arc::new(files);

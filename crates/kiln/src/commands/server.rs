@@ -4,7 +4,10 @@ use crate::cli::{Server, ServerRole};
 use crate::commands::db;
 use crate::config::{ConfigFile, Flavor, ServiceLogin, Settings, Socket};
 use crate::load::plugins;
-use crate::serving::{self, ConnectionLimits, ConnectionTable, HttpServer, PolicyWatch};
+use crate::serving::{
+    self, ConnectionLimits, ConnectionTable, FileWatch, HttpServer, WatchedEnvironment,
+    WatchedPolicy,
+};
 use crate::stdio::{CommandError, Streams, Verdict};
 use axum::Router;
 use kiln_api::auth::{
@@ -81,6 +84,7 @@ async fn serve(
     streams: &mut Streams<'_>,
 ) -> Result<Verdict, CommandError> {
     let mut stop = serving::StopSignals::new()?;
+    let environment = global_environment(&settings);
     let limits = settings.connections.limits(serving::raise_file_limit());
     let table = ConnectionTable::new(limits);
     let store = SqlStore::open(&settings.database, &settings.keys).await;
@@ -103,7 +107,7 @@ async fn serve(
     });
     let rules = settings.rules.clone();
     let service = Service::new(store.clone(), config, rules, loopback.clone(), engine.clone());
-    let watching = watch_policy(&settings, &policy);
+    let watching = [watch_policy(&settings, &policy), serving::spawn(environment.run())];
     let app = app(&settings, service.clone(), policy)?;
     loopback.connect(&app);
     let telling = serving::spawn(service.clone().report_engine(serving::host_name()));
@@ -149,7 +153,7 @@ async fn serve(
     };
     tokio::join!(biased; hand_over, serving::leave(listening));
     telling.abort();
-    watching.abort();
+    watching.iter().for_each(JoinHandle::abort);
     service.remove_engine().await;
     if let Some(exchanging) = exchanging {
         exchanging.abort();
@@ -340,14 +344,21 @@ fn policy(settings: &Settings) -> Result<Arc<SharedPolicy>, CommandError> {
 
 /// Watches the policy files.
 fn watch_policy(settings: &Settings, policy: &Arc<SharedPolicy>) -> JoinHandle<()> {
-    let watch = PolicyWatch {
+    let files = WatchedPolicy {
         files: settings.policy_files.clone(),
         options: settings.policy.clone(),
         shared: policy.clone(),
-        handled: Ok(settings.policy_texts.clone()),
-        candidate: None,
     };
-    serving::spawn(watch.run())
+    serving::spawn(FileWatch::new(files, Ok(settings.policy_texts.clone())).run())
+}
+
+/// The global environment, as its files are at the start, and the watch over them.
+fn global_environment(settings: &Settings) -> FileWatch<WatchedEnvironment> {
+    let dirs = settings.environment_dirs.clone();
+    let files = WatchedEnvironment { dirs, shared: settings.engine.global.clone() };
+    let texts = files.dirs.read();
+    files.start(&texts);
+    FileWatch::new(files, texts)
 }
 
 /// The lock of an engine on a SQLite file. There is none for database servers, because other engines

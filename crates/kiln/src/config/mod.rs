@@ -13,6 +13,7 @@ pub(crate) use option::OptionRow;
 pub(crate) use options::rows;
 pub(crate) use policy_files::PolicyFiles;
 
+use crate::load::global_environment::EnvironmentDirs;
 use crate::stdio::CommandError;
 use kiln_api::policy;
 use kiln_engine::Rules;
@@ -26,6 +27,8 @@ use std::time::Duration;
 const ROLES: [&str; 4] = ["api", "cfn", "cloudwatch", "engine"];
 
 const ROLES_KEY: OptionKey = ("kiln", "roles");
+
+const ENVIRONMENT_DIR: OptionKey = ("DEFAULT", "environment_dir");
 
 /// How callers are authenticated.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,6 +115,8 @@ pub(crate) struct Settings {
     pub(crate) notifications: Option<kiln_bus::BusConfig>,
     /// Directories with files that define resource types.
     pub(crate) plugin_dirs: Vec<PathBuf>,
+    /// The directories of the global environment.
+    pub(crate) environment_dirs: EnvironmentDirs,
     pub(crate) api: kiln_api::Options,
     /// The limits of connections.
     pub(crate) connections: ConnectionSettings,
@@ -169,6 +174,7 @@ impl Settings {
         let unreadable = |error: PolicyFileError| file.error_at(error.option(), &error.to_string());
         let mut warnings = file.warnings();
         warnings.extend(missing_policy_dirs(file, &policy_files));
+        warnings.extend(missing_environment_dir(file, &engine.environment_dirs()));
         Ok(Settings {
             has_api: is_all || has("api"),
             // Not every deployment has these APIs, so their port or their role must be set.
@@ -192,6 +198,7 @@ impl Settings {
             engine: engine_config,
             notifications: options.notifications.settings(file)?,
             plugin_dirs: engine.plugin_dirs(),
+            environment_dirs: engine.environment_dirs(),
             api: api_options,
             lease: engine.lease,
             calls_per_service: cloud.calls(),
@@ -214,6 +221,14 @@ fn missing_policy_dirs(file: &ConfigFile, files: &PolicyFiles) -> Vec<String> {
         file.message_at(POLICY_DIRS, &message)
     };
     files.missing_dirs().map(warning).collect()
+}
+
+/// A warning about the directory of the global environment, if the file names it and it does not exist.
+fn missing_environment_dir(file: &ConfigFile, dirs: &EnvironmentDirs) -> Option<String> {
+    let directory = dirs.environments.as_deref().filter(|it| !it.exists())?;
+    let message =
+        format!("{} does not exist; its files will be read once it does", directory.display());
+    file.sets(ENVIRONMENT_DIR).then(|| file.message_at(ENVIRONMENT_DIR, &message))
 }
 
 fn check_roles(file: &ConfigFile, roles: &[String]) -> Result<(), CommandError> {

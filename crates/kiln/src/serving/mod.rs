@@ -4,6 +4,8 @@ mod accept;
 mod activity;
 mod backend;
 mod connections;
+mod environment_watch;
+mod file_watch;
 mod listening;
 pub(crate) mod log;
 #[cfg(feature = "otlp")]
@@ -13,10 +15,12 @@ pub(crate) mod tls;
 
 pub(crate) use backend::HttpBackend;
 pub(crate) use connections::{ConnectionLimits, ConnectionTable, max_connections, max_per_address};
+pub(crate) use environment_watch::WatchedEnvironment;
+pub(crate) use file_watch::FileWatch;
 pub(crate) use listening::{HttpServer, address, bind_shared, leave, serve};
 #[cfg(feature = "dev")]
 pub(crate) use listening::{bind, url};
-pub(crate) use policy_watch::PolicyWatch;
+pub(crate) use policy_watch::WatchedPolicy;
 
 use crate::stdio::CommandError;
 use axum::extract::Request;

@@ -8,6 +8,7 @@ mod corpus;
 pub(crate) mod credentials;
 mod drift;
 mod given;
+mod global_environment;
 mod guests;
 pub(crate) mod hidden;
 pub(crate) mod kiln_process;

@@ -1,6 +1,7 @@
 //! Options of the engine, the store and the limits of stacks.
 
 use crate::config::option::{OptionRow, Setting};
+use crate::load::global_environment::EnvironmentDirs;
 use kiln_engine::{Rules, WorkLimits};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,6 +30,8 @@ pub(in crate::config) struct EngineOptions {
     database: Option<String>,
     pub(in crate::config) keys_file: Option<PathBuf>,
     plugin_dirs: Vec<String>,
+    environment_dir: Option<PathBuf>,
+    template_dir: Option<PathBuf>,
     max_stacks: Option<u64>,
     max_resources: Option<u64>,
     max_validations: u64,
@@ -74,6 +77,13 @@ pub(super) const ROWS: &[OptionRow] = &[
         "enable_stack_adopt",
         "Whether existing resources can be adopted as a stack.",
         Setting::Flag(false, |it| &mut it.engine.allows_adopt),
+    ),
+    OptionRow::new(
+        "DEFAULT",
+        "environment_dir",
+        "The directory with the files of the global environment, which are loaded in the order of their names, and \
+         again when they change.",
+        Setting::File(Some("/etc/heat/environment.d"), |it| &mut it.engine.environment_dir),
     ),
     OptionRow::new(
         "DEFAULT",
@@ -163,6 +173,12 @@ pub(super) const ROWS: &[OptionRow] = &[
         "stack_action_timeout",
         "The default timeout of an action on a stack, in seconds.",
         Setting::Seconds(3600, |it| &mut it.engine.action_timeout),
+    ),
+    OptionRow::new(
+        "DEFAULT",
+        "template_dir",
+        "The directory that relative names of templates in the global environment belong to.",
+        Setting::File(Some("/etc/heat/templates"), |it| &mut it.engine.template_dir),
     ),
     OptionRow::new(
         "database",
@@ -336,7 +352,6 @@ impl EngineOptions {
     pub(in crate::config) fn engine(&self) -> kiln_engine::Config {
         let hours = |hours: u64| Duration::from_secs(hours.saturating_mul(3600));
         kiln_engine::Config {
-            global: kiln_resources::environment::shipped(),
             action_timeout: self.action_timeout,
             error_wait: self.error_wait,
             retries: u32::try_from(self.retries).unwrap_or(u32::MAX),
@@ -367,6 +382,14 @@ impl EngineOptions {
     /// The plug-in directories that exist.
     pub(in crate::config) fn plugin_dirs(&self) -> Vec<PathBuf> {
         self.plugin_dirs.iter().map(PathBuf::from).filter(|folder| folder.is_dir()).collect()
+    }
+
+    /// The directories of the global environment.
+    pub(in crate::config) fn environment_dirs(&self) -> EnvironmentDirs {
+        EnvironmentDirs {
+            environments: self.environment_dir.clone(),
+            templates: self.template_dir.clone(),
+        }
     }
 
     /// The database URL without the driver that SQLAlchemy names.
