@@ -1,14 +1,13 @@
 //! Stacks: listed, shown, made, changed, ended.
 
-use super::names::{arn, arn_of, live_stack, stack};
-use super::stack_request::{stack_request, template};
-use crate::aws::{AwsFault, Params};
+use super::change_sets::{no_stack, reviewed_stack};
+use super::names::{Named, arn, arn_of, existing_stack, live_stack, stack};
+use super::stack_request::{new_stack, patch, stack_input, template};
+use crate::aws::{AwsFault, Code, Params};
 use crate::native::show::{environment, members, wrapped};
 use crate::request::{Request, moment};
 use kiln_engine::store::{StackQuery, StackRow};
-use kiln_engine::{
-    ErrorType, OutputView, Patch, StackRequest, StackView, TemplateSource, TreePart,
-};
+use kiln_engine::{ErrorType, OutputView, StackRequest, StackView, TemplateSource, TreePart};
 use kiln_template::{Members, Value};
 use std::sync::Arc;
 
@@ -39,8 +38,19 @@ pub(super) async fn list(request: Request, _: Params) -> Result<Value, AwsFault>
 }
 
 pub(super) async fn describe(request: Request, params: Params) -> Result<Value, AwsFault> {
+    let requester = request.requester();
     let stacks = match params.get("StackName") {
-        Some(_) => vec![stack(&request, &params).await?],
+        Some(name) => match existing_stack(&request, &params).await? {
+            Some(stack) => vec![stack],
+            // Tools of AWS wait for this fault, or for a stack that a change set is to create.
+            None => {
+                let known = Named::read(name).map_or(name, |named| named.stack);
+                let reviewed = request.service().reviewed_stacks(&requester, Some(known)).await?;
+                let found = reviewed.first().ok_or_else(|| no_stack(name))?;
+                let shown = [reviewed_stack(&request, found)];
+                return Ok(wrapped("Stacks", Value::list(shown)));
+            }
+        },
         None => of_project(&request, StackQuery::default()).await?,
     };
     let mut shown = Vec::with_capacity(stacks.len());
@@ -52,6 +62,10 @@ pub(super) async fn describe(request: Request, params: Params) -> Result<Value, 
             Err(fault) if stacks.len() > 1 && fault.error_type == ErrorType::EntityNotFound => {}
             Err(fault) => return Err(fault.into()),
         }
+    }
+    if params.get("StackName").is_none() {
+        let reviewed = request.service().reviewed_stacks(&requester, None).await?;
+        shown.extend(reviewed.iter().map(|it| reviewed_stack(&request, it)));
     }
     Ok(wrapped("Stacks", Value::list(shown)))
 }
@@ -111,7 +125,7 @@ fn without_colons(value: &Value) -> Value {
 
 pub(super) async fn create(request: Request, params: Params) -> Result<Value, AwsFault> {
     let name = params.need("StackName")?;
-    let mut stack_request = stack_request(&request, &params).await?;
+    let mut stack_request = new_stack(&request, &params).await?;
     stack_request.settings.is_rolled_back.get_or_insert(false);
     let id = request.service().create(&request.requester(), name, stack_request).await?;
     let arn = arn_of(&request.caller.project_id, name, &id.to_string());
@@ -120,11 +134,9 @@ pub(super) async fn create(request: Request, params: Params) -> Result<Value, Aw
 
 pub(super) async fn update(request: Request, params: Params) -> Result<Value, AwsFault> {
     let stack = live_stack(&request, &params).await?;
-    let stack_request = stack_request(&request, &params).await?;
-    request
-        .service()
-        .update(&request.requester(), &stack, stack_request, &Patch::default())
-        .await?;
+    let input = stack_input(&request, &params).await?;
+    let patch = patch(&request, &stack, &input).await?;
+    request.service().update(&request.requester(), &stack, input.request, &patch).await?;
     Ok(wrapped("StackId", arn(&stack).into()))
 }
 
@@ -135,8 +147,21 @@ pub(super) async fn cancel_update(request: Request, params: Params) -> Result<Va
 }
 
 pub(super) async fn delete(request: Request, params: Params) -> Result<Value, AwsFault> {
-    let stack = stack(&request, &params).await?;
-    request.service().delete(&stack).await?;
+    let requester = request.requester();
+    let found = existing_stack(&request, &params).await?;
+    let name = params.need("StackName")?;
+    let name = Named::read(name).map_or(name, |named| named.stack);
+    let name = found.as_ref().map_or(name, |stack| &stack.name);
+    // The change sets of a stack go with it, and with them a stack that was only to be created.
+    let sets = request.service().change_sets(&requester, name).await?;
+    match &found {
+        Some(stack) => request.service().delete(stack).await?,
+        None if sets.is_empty() => _ = stack(&request, &params).await?,
+        None => {}
+    }
+    for set in &sets {
+        request.service().delete_change_set(set.id).await?;
+    }
     Ok("".into())
 }
 
@@ -152,9 +177,9 @@ pub(super) async fn validate(request: Request, params: Params) -> Result<Value, 
     let stack_request = StackRequest { template, ..StackRequest::default() };
     let report = match request.service().validate(&request.requester(), &stack_request).await {
         Ok((report, _)) => report,
-        // An invalid template is a result of the validation, not a fault.
+        // Heat answers with the message in place of a description; tools of AWS expect a fault.
         Err(refusal) if !refusal.findings.is_empty() => {
-            return Ok(refusal.message.unwrap_or_default().into());
+            return Err(AwsFault::new(Code::ValidationError, refusal.message.unwrap_or_default()));
         }
         Err(refusal) => return Err(refusal.into()),
     };

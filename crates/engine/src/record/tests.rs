@@ -27,9 +27,10 @@ fn rewrite<R: Record>(bytes: &[u8]) -> Result<Vec<u8>, Unreadable> {
 }
 
 /// Every kind of record, by the name of its files.
-const RECORDS: [(&str, Rewrite); 13] = [
+const RECORDS: [(&str, Rewrite); 14] = [
     ("alarm", rewrite::<AlarmBody>),
     ("alarm_event", rewrite::<AlarmEventBody>),
+    ("change_set", rewrite::<ChangeSetBody>),
     ("command", rewrite::<CommandBody>),
     ("engine", rewrite::<EngineBody>),
     ("event", rewrite::<EventBody>),
@@ -233,6 +234,34 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
     };
     let signals = Some(SignalsBody { count: 2, bytes: 300 });
     let signalled = ResourceBody { signals, ..ResourceBody::default() };
+    let change = ChangeBody {
+        resource: "r".into(),
+        type_name: "OS::Heat::Value".into(),
+        physical_id: Some("p".into()),
+        fate: ChangeName::Replace,
+    };
+    let other = |fate| ChangeBody { physical_id: None, fate, ..change.clone() };
+    let change_set = ChangeSetBody {
+        name: "n".into(),
+        stack: id(12),
+        creates: true,
+        description: Some("d".into()),
+        template: Some("t".into()),
+        parameters: vec![("p".into(), "hunter2".into())],
+        is_partial: true,
+        cleared: vec!["q".into()],
+        timeout: Some(60),
+        is_rolled_back: Some(false),
+        changes: vec![
+            change.clone(),
+            other(ChangeName::Add),
+            other(ChangeName::Update),
+            other(ChangeName::Remove),
+        ],
+        failure: Some("f".into()),
+        base: Some("CREATE_COMPLETE 0".into()),
+        is_executed: true,
+    };
     let cancel = CommandBody::Cancel { rollback: true };
     let restore = CommandBody::Restore(id(10));
     vec![
@@ -241,6 +270,7 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
         ("resource.everything", resource.encode()),
         ("resource.cancelled", cancelled.encode()),
         ("resource.signalled", signalled.encode()),
+        ("change_set.everything", change_set.encode()),
         ("command.cancel", cancel.encode()),
         ("command.restore", restore.encode()),
         ("command.delete_snapshot", CommandBody::DeleteSnapshot(id(11)).encode()),

@@ -6,6 +6,7 @@
 mod actions;
 mod alarms;
 mod availability;
+mod change_sets;
 mod changes;
 mod cloud_constraints;
 mod collect;
@@ -31,6 +32,7 @@ mod update;
 
 pub use alarms::StackAlarm;
 pub use availability::Availability;
+pub use change_sets::{Change, ChangeKind, ChangeSet, ChangeSetState, NewChangeSet};
 pub use changes::{ChangeSubscription, ChangeTopic};
 pub use create::StackPreview;
 pub(crate) use delegation::pending_delegation;
