@@ -394,6 +394,7 @@ impl Blueprint {
         registry: Registry,
         (shared, kept_text): (Arc<SharedParts>, KeptText<'_>),
     ) -> Blueprint {
+        definition.query_limits = config.query_limits;
         let mut known: IndexMap<Arc<str>, ResolvedType> = IndexMap::new();
         let has_exceptions = registry.user().has_resources();
         let mut types = Vec::with_capacity(definition.template.resources.len());

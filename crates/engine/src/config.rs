@@ -8,6 +8,7 @@ use crate::template_cache::TemplateCache;
 use crate::template_fetcher::{NoFetcher, TemplateFetcher};
 use kiln_resources::op::GuestAccess;
 use kiln_resources::registry::Registry;
+use kiln_template::QueryLimits;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -59,6 +60,8 @@ pub struct Config {
     pub max_depth: usize,
     /// How many resources a tree may have; `None` for no limit.
     pub max_resources: Option<usize>,
+    /// The limits of YAQL queries.
+    pub query_limits: QueryLimits,
     /// How many bytes of values a tree may keep.
     pub byte_limits: ByteLimits,
     /// Whether every update compares objects with their definitions.
@@ -102,6 +105,7 @@ impl Default for Config {
             retries: 5,
             max_depth: 5,
             max_resources: Some(1000),
+            query_limits: QueryLimits::default(),
             byte_limits: ByteLimits::default(),
             observe_on_update: false,
             lost_call_window: Duration::from_secs(30),

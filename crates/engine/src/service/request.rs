@@ -206,6 +206,7 @@ impl Service {
             limits,
             max_depth: self.config.max_depth,
             max_resources: self.config.max_resources,
+            query_limits: self.config.query_limits,
             ..Context::new(&types, &custom, checks)
         };
         let report = validate(&context, &mut sources, input);

@@ -11,11 +11,11 @@ use crate::serving::{
 use crate::stdio::{CommandError, Streams, Verdict};
 use axum::Router;
 use kiln_api::auth::{
-    self, AuthScope, Authenticator, Custom, EntityRef, Login, NoAuth, Password, SignatureAuth,
+    self, AuthScope, Authenticator, Custom, Login, NoAuth, Password, SignatureAuth,
 };
 use kiln_api::policy::{Policy, SharedPolicy};
 use kiln_api::{App, Metrics};
-use kiln_cloud::{Http, NoCloud, OpenStack, Service as CloudService};
+use kiln_cloud::{Http, NoCloud, OpenStack, Service as CloudService, Tls};
 use kiln_engine::loopback::Loopback;
 use kiln_engine::store::Store;
 use kiln_engine::{Engine, EngineSettings, Service, now};
@@ -44,10 +44,12 @@ const METRICS_CONNECTIONS: usize = 16;
 
 pub(crate) fn run(arguments: &Server, streams: &mut Streams<'_>) -> Result<Verdict, CommandError> {
     let mut settings = settings(arguments)?;
-    settings.engine.types = plugins::types(&settings.plugin_dirs, streams)?;
+    let types = plugins::types(&settings.plugin_dirs, streams)?;
+    settings.engine.types = plugins::adjusted(types, &settings.types);
     let loopback = Arc::new(transport(&arguments.endpoints, &settings)?);
-    let _traces = serving::log::start(&settings.log)?;
-    for warning in &settings.warnings {
+    let _traces = serving::log::start(&settings.log, streams.err_styled)?;
+    settings.notices.tell();
+    for warning in plugins::warnings(&settings.plugin_dirs) {
         tracing::warn!("{warning}");
     }
     let policy = policy(&settings)?;
@@ -239,7 +241,7 @@ fn authenticator(settings: &Settings) -> Result<Arc<dyn Authenticator>, CommandE
     let Some(examiners) = &settings.examiners else { return Ok(others) };
     let mut signed = SignatureAuth::beside(others);
     for login in examiners {
-        let identity = auth::IdentityClient::new(serving::client()?, &login.auth_url);
+        let identity = auth::IdentityClient::new(serving::client(&login.tls)?, &login.auth_url);
         let url = format!("{}/v3", login.auth_url.trim_end_matches('/').trim_end_matches("/v3"));
         signed = signed.asking(identity, own(login), &url, Arc::new(now));
     }
@@ -248,14 +250,10 @@ fn authenticator(settings: &Settings) -> Result<Arc<dyn Authenticator>, CommandE
 
 /// The login of the service user.
 fn own(login: &ServiceLogin) -> Login {
-    let named = |name: &str, domain: &str| EntityRef::NameInDomainName {
-        name: name.to_owned(),
-        domain_name: domain.to_owned(),
-    };
     Login {
-        user: named(&login.username, &login.user_domain),
+        user: login.user.clone(),
         password: Secret::new(login.password.as_str().into()),
-        scope: AuthScope::Project(named(&login.project, &login.project_domain)),
+        scope: AuthScope::Project(login.project.clone()),
     }
 }
 
@@ -269,12 +267,13 @@ fn by_flavor(settings: &Settings) -> Result<Arc<dyn Authenticator>, CommandError
                 auth_url: chosen(login, format!("{}/v3", login.auth_url)),
                 cache_time: login.cache,
                 service_token_roles: login.service_token_roles.clone(),
+                service_token_roles_required: login.service_token_roles_required,
                 ..auth::Settings::default()
             };
-            Ok(serving::keystone(&login.auth_url, own(login), rules)?)
+            Ok(serving::keystone(&login.auth_url, &login.tls, own(login), rules)?)
         }
         Flavor::Standalone => {
-            let identity = auth::IdentityClient::new(serving::client()?, &login.auth_url);
+            let identity = auth::IdentityClient::new(serving::client(&login.tls)?, &login.auth_url);
             let url = chosen(login, login.auth_url.clone());
             let password = Password::new(identity, url, LOGIN_REMEMBERED, Arc::new(now));
             let failed =
@@ -282,7 +281,8 @@ fn by_flavor(settings: &Settings) -> Result<Arc<dyn Authenticator>, CommandError
             Ok(Arc::new(password.map_err(failed)?))
         }
         Flavor::Custom(url, roles) => {
-            let backend = serving::HttpBackend { client: serving::client()?, url: url.clone() };
+            let client = serving::client(&Tls::default())?;
+            let backend = serving::HttpBackend { client, url: url.clone() };
             Ok(Arc::new(Custom::new(Arc::new(backend), roles.clone())))
         }
         Flavor::NoAuth(described) => {

@@ -199,7 +199,7 @@ fn what_is_wrong_has_its_place() {
         "env.d/a.yaml:3:1: ",
         "env.d/b.yaml:2:1: ",
         "environment has wrong section \"foo\"",
-        "env.d/c.yaml:2:25: Invalid hook type \"never\"",
+        "env.d/c.yaml:2:26: Invalid hook type \"never\"",
         "env.d/below: this is not a file; files in directories below are not read",
     ] {
         assert!(run.err.contains(line), "{line} is not in\n{}", run.err);

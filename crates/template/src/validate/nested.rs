@@ -187,7 +187,9 @@ impl Stack<'_> {
                 dialect: child.template.version.dialect(),
             },
         };
-        let (definition, problems) = inside.bind(self.context.custom, ParameterCheck::NamesOnly);
+        let (mut definition, problems) =
+            inside.bind(self.context.custom, ParameterCheck::NamesOnly);
+        definition.query_limits = self.context.query_limits;
         findings.append(problems);
         let mut checks = self.context.checks;
         checks.values = checks.nested == NestedChecks::Values;

@@ -179,6 +179,7 @@ fn check(
     let (mut definition, problems) =
         Definition::bind(template, parameters, input.files, context.checks.absent);
     findings.append(problems);
+    definition.query_limits = context.query_limits;
     let stack = Stack {
         context,
         definition: &definition,

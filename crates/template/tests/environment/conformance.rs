@@ -145,8 +145,8 @@ fn types(
     environment: &Environment,
     found: &mut Vec<Diagnostic>,
 ) -> BTreeMap<String, Option<String>> {
-    let registry =
-        environment.registry(Arc::new(GlobalEnvironment::from_aliases([("OS::Quantum*", "OS::Neutron*")])));
+    let registry = environment
+        .registry(Arc::new(GlobalEnvironment::from_aliases([("OS::Quantum*", "OS::Neutron*")])));
     let is_builtin = |name: &str| name.starts_with("OS::Heat::");
     let resources = template.as_map().and_then(|map| map.get("resources")?.as_map());
     let mut types = BTreeMap::new();

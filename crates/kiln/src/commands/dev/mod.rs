@@ -15,9 +15,9 @@ use crate::serving::{
     self, ConnectionLimits, ConnectionTable, FileWatch, HttpServer, WatchedEnvironment,
 };
 use crate::stdio::{CommandError, Streams, Verdict};
-use kiln_api::auth::{self, AuthScope, EntityRef, Login};
+use kiln_api::auth::{self, AuthScope, Login};
 use kiln_api::{App, Metrics, Options};
-use kiln_cloud::{NoCloud, OpenStack, Transport};
+use kiln_cloud::{DomainRef, EntityRef, NoCloud, OpenStack, Tls, Transport};
 use kiln_engine::loopback::Loopback;
 use kiln_engine::store::Store;
 use kiln_engine::{Config, Engine, EngineSettings, Rules, Service, SharedGlobalEnvironment, now};
@@ -67,7 +67,7 @@ impl Drop for StateDir {
 }
 
 pub(crate) fn run(arguments: &Dev, streams: &mut Streams<'_>) -> Result<Verdict, CommandError> {
-    let _traces = serving::log::start_if_asked()?;
+    let _traces = serving::log::start_if_asked(streams.err_styled)?;
     db::wait_for(serve(arguments, streams))?
 }
 
@@ -232,6 +232,7 @@ async fn start(
     let login = identity.service_login();
     let auth = serving::keystone(
         &identity_url,
+        &Tls::default(),
         Login {
             user: EntityRef::Id(login.user_id.clone()),
             password: Secret::new(login.password.as_str().into()),
@@ -247,7 +248,7 @@ async fn start(
         service: service.clone(),
         auth,
         policy: Default::default(),
-        options: Options { stack_domain, ..Options::default() },
+        options: Options { stack_domain, revision: serving::revision(), ..Options::default() },
         metrics: Metrics::default(),
         long_polls: Default::default(),
         event_streams: Default::default(),
@@ -289,17 +290,14 @@ async fn start(
 fn transport(identity_url: &str, identity: &Identity) -> Result<Arc<dyn Transport>, CommandError> {
     let login = identity.service_login();
     let trustee = kiln_cloud::Login {
-        user: login.user_id.clone(),
-        domain: None,
+        user: EntityRef::Id(login.user_id.clone()),
         password: login.password.as_str().into(),
     };
     let owner = identity.domain_admin_login();
-    let stack_domain = kiln_cloud::StackDomain {
-        id: owner.domain_id.clone(),
-        name: String::new(),
+    let stack_domain = kiln_cloud::StackDomain::Domain {
+        domain: DomainRef::Id(owner.domain_id.clone().unwrap_or_default()),
         admin: owner.user_name.clone(),
         password: owner.password.as_str().into(),
-        project: None,
     };
     let settings = kiln_cloud::Settings {
         trustee: Some(trustee),
