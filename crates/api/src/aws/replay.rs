@@ -28,6 +28,9 @@ pub(super) const VALIDITY: Duration = Duration::from_secs(15 * 60);
 /// How long a request that only reads or reports may be repeated.
 const REPEAT_WINDOW: Duration = Duration::from_secs(5);
 
+/// How long an equal request that changes something gets the answer to the first one: clients sign whole seconds.
+const ANSWER_WINDOW: Duration = Duration::from_secs(2);
+
 /// How often signatures are exchanged with other processes.
 const SYNC_INTERVAL: Duration = Duration::from_secs(2);
 
@@ -106,7 +109,7 @@ impl ReplayGuard {
     /// equal requests in one second gets the answer to the first, and is not carried out.
     pub(super) fn answer(&self, key: Key, now: Time) -> Answer {
         let mut answers = self.answers.lock();
-        answers.retain(|_, (since, _)| now.since(*since) <= REPEAT_WINDOW);
+        answers.retain(|_, (since, _)| now.since(*since) <= ANSWER_WINDOW);
         answers.entry(key).or_insert_with(|| (now, Answer::default())).1.clone()
     }
 

@@ -40,6 +40,7 @@ pub static ACTIONS: &[Action] = &[
     action!("EstimateTemplateCost", Reads, cost::estimate),
     action!("ExecuteChangeSet", Changes, change_sets::execute),
     action!("GetTemplate", Reads, stacks::get_template),
+    action!("GetTemplateSummary", Reads, stacks::summary),
     action!("ListChangeSets", Reads, change_sets::list),
     action!("ListStackResources", Reads, resources::list),
     action!("ListStacks", Reads, stacks::list),

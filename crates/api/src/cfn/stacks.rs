@@ -8,7 +8,8 @@ use crate::native::show::{environment, members, wrapped};
 use crate::request::{Request, moment};
 use kiln_engine::store::{StackQuery, StackRow};
 use kiln_engine::{ErrorType, OutputView, StackRequest, StackView, TemplateSource, TreePart};
-use kiln_template::{Members, Value};
+use kiln_template::{Limits, Members, Sources, Value, print, read};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The stacks of the caller's project.
@@ -170,6 +171,57 @@ pub(super) async fn get_template(request: Request, params: Params) -> Result<Val
     let template =
         request.read_stack(&stack, TreePart::Stack, |_, seen| Ok(seen.template())).await?;
     Ok(wrapped("TemplateBody", template))
+}
+
+/// The parameters and the types of a template, or of the template of a stack.
+pub(super) async fn summary(request: Request, params: Params) -> Result<Value, AwsFault> {
+    let template = match params.get("StackName") {
+        Some(name) => {
+            let stack = existing_stack(&request, &params).await?.ok_or_else(|| no_stack(name))?;
+            request.read_stack(&stack, TreePart::Stack, |_, seen| Ok(seen.template())).await?
+        }
+        None => {
+            let text = template(&request, &params).await?;
+            let file = Sources::new().add("template", text.clone());
+            let (node, _) = read::read(file, &text, &Limits::default());
+            node.map(|node| Value::from(&node)).unwrap_or_default()
+        }
+    };
+    Ok(summarised(&template))
+}
+
+/// What a template declares. Names of members are those of either language.
+fn summarised(template: &Value) -> Value {
+    let member = |value: &Value, names: [&str; 2]| {
+        let found = value.as_map().and_then(|it| names.into_iter().find_map(|name| it.get(name)));
+        found.cloned()
+    };
+    let section = |names: [&str; 2]| member(template, names).unwrap_or_default();
+    let parameters = section(["Parameters", "parameters"]);
+    let parameters = parameters.as_map().into_iter().flatten().map(|(name, definition)| {
+        let hidden = member(definition, ["NoEcho", "hidden"]).is_some_and(|it| it.is_truthy());
+        let mut shown = members([
+            ("ParameterKey", Value::Text(name.clone())),
+            ("ParameterType", member(definition, ["Type", "type"]).unwrap_or_default()),
+            ("NoEcho", hidden.into()),
+        ]);
+        let default = member(definition, ["Default", "default"]).filter(|_| !hidden);
+        shown.extend(default.map(|it| ("DefaultValue".into(), print::plain(&it).into())));
+        let about = member(definition, ["Description", "description"]);
+        shown.extend(about.map(|it| ("Description".into(), it)));
+        Value::Map(Arc::new(shown))
+    });
+    let resources = section(["Resources", "resources"]);
+    let types = resources.as_map().into_iter().flatten();
+    let types: BTreeSet<String> = types
+        .filter_map(|(_, it)| Some(member(it, ["Type", "type"])?.as_text()?.to_string()))
+        .collect();
+    Value::map([
+        ("Description", section(["Description", "description"])),
+        ("Parameters", Value::list(parameters)),
+        ("ResourceTypes", Value::list(types.into_iter().map(Value::from))),
+        ("Capabilities", Value::list([])),
+    ])
 }
 
 pub(super) async fn validate(request: Request, params: Params) -> Result<Value, AwsFault> {

@@ -197,6 +197,7 @@ const CLOUDFORMATION: &[Builtin] = &[
     reader("cloudformation:EstimateTemplateCost", "Ask what a template would cost."),
     member("cloudformation:ExecuteChangeSet", "Execute a change set."),
     reader("cloudformation:GetTemplate", "Read the template of a stack."),
+    reader("cloudformation:GetTemplateSummary", "Show the parameters and types of a template."),
     reader("cloudformation:ListChangeSets", "List the change sets of a stack."),
     reader("cloudformation:ListStackResources", "List the resources of a stack."),
     reader("cloudformation:ListStacks", "List stacks."),

@@ -81,7 +81,9 @@ fn records_of_every_version_are_read_and_written_again_as_the_current_one() {
 #[test]
 fn every_kind_of_record_has_a_golden_file_of_every_version() {
     let all: BTreeSet<&str> = RECORDS.iter().map(|(name, _)| *name).collect();
-    for version in [0, 1] {
+    // These came after the form before versions.
+    let newer = BTreeSet::from(["change_set"]);
+    for (version, all) in [(0, &all - &newer), (1, all)] {
         let found: BTreeSet<&str> = golden(version).iter().map(|(name, ..)| *name).collect();
         assert_eq!(found, all, "version {version}");
     }
