@@ -65,7 +65,7 @@ def test_deploy(aws):
     stack = aws.stack('deployed')
     word = stack['Outputs'][0]['OutputValue']
     assert stack['StackStatus'] == 'CREATE_COMPLETE' and len(word) == 6, stack
-    assert 'No changes to deploy' in aws.run(*deploy)
+    assert 'No changes to deploy' in aws.run(*deploy, '--no-fail-on-empty-changeset')
     aws.run(*deploy, '--parameter-overrides', 'Length=9')
     stack = aws.stack('deployed')
     assert stack['StackStatus'] == 'UPDATE_COMPLETE', stack

@@ -70,8 +70,8 @@ async fn create(kiln: &KilnProcess, name: &str, mut body: Json) -> Result<(), St
 }
 
 async fn addresses(kiln: &KilnProcess, name: &str) -> Json {
-    let path = format!("/stacks/{name}/outputs/addresses");
-    kiln.ask(Who::Demo, "GET", &path, None).await.body["output"]["output_value"].clone()
+    let shown = kiln.ask(Who::Demo, "GET", &format!("/stacks/{name}"), None).await.body;
+    shown["stack"]["outputs"][0]["output_value"].clone()
 }
 
 /// The template is found by a `file` URL, and by a name in the directory of templates.
