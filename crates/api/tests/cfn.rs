@@ -75,8 +75,17 @@ fn every_action_has_a_rule_and_its_place() {
     }
     let changing = kiln_api::cfn::ACTIONS.iter().filter(|it| it.effect == Effect::Changes);
     let names: Vec<&str> = changing.map(|it| it.name).collect();
-    assert_eq!(names, ["CancelUpdateStack", "CreateStack", "DeleteStack", "UpdateStack"]);
-    assert_eq!(kiln_api::cfn::ACTIONS.len(), 13);
+    let expected = [
+        "CancelUpdateStack",
+        "CreateChangeSet",
+        "CreateStack",
+        "DeleteChangeSet",
+        "DeleteStack",
+        "ExecuteChangeSet",
+        "UpdateStack",
+    ];
+    assert_eq!(names, expected);
+    assert_eq!(kiln_api::cfn::ACTIONS.len(), 19);
 }
 
 #[tokio::test]
@@ -239,8 +248,8 @@ async fn a_stack_lives_and_is_told_of_in_json() {
     assert_eq!(api.json_of("demo", "DeleteStack", "StackName=web").await, "");
     api.rest(&arn).await;
     let gone = api.cfn("demo", "Action=DescribeStacks&StackName=web").await;
-    let message = "A bad or out-of-range value was supplied:The Stack (web) could not be found.";
-    assert_eq!(fault(&gone), is(400, "InvalidParameterValue", message));
+    let message = "The request is not valid:Stack with id web does not exist";
+    assert_eq!(fault(&gone), is(400, "ValidationError", message));
     let query = format!("StackName={}", escaped(&arn));
     let shown = api.json_of("demo", "DescribeStacks", &query).await;
     assert_eq!(shown["Stacks"][0]["StackStatus"], "DELETE_COMPLETE");
@@ -329,12 +338,116 @@ async fn a_template_is_validated() {
     let wrong = "heat_template_version: 2021-04-16\nresources: {r: {type: No::Such}}";
     let query = format!("Action=ValidateTemplate&TemplateBody={}", escaped(wrong));
     let told = api.cfn("demo", &query).await;
-    assert_eq!(told.status, 200);
-    assert!(
-        told.text.starts_with("<ValidateTemplateResponse><ValidateTemplateResult>"),
-        "{told:?}"
+    let (status, code, message) = fault(&told);
+    assert_eq!((status, &*code), (400, "ValidationError"));
+    assert!(message.contains("The Resource Type (No::Such) could not be found."), "{told:?}");
+}
+
+#[tokio::test]
+async fn a_change_set_is_looked_at_and_then_executed() {
+    let api = TestApi::new();
+    let new = |stack: &str, name: &str, more: &str| {
+        format!("StackName={stack}&ChangeSetName={name}&TemplateBody={}{more}", escaped(TEMPLATE))
+    };
+    let made =
+        api.json_of("demo", "CreateChangeSet", &new("web", "one", "&ChangeSetType=CREATE")).await;
+    let (id, arn) = (made["Id"].as_str().unwrap(), made["StackId"].as_str().unwrap());
+    assert!(id.starts_with("arn:openstack:heat::demo:changeSets/one/"), "{id}");
+    let named = format!("ChangeSetName={}", escaped(id));
+    let shown = api.json_of("demo", "DescribeChangeSet", &named).await;
+    assert_eq!(
+        (&shown["Status"], &shown["ExecutionStatus"]),
+        (&"CREATE_COMPLETE".into(), &"AVAILABLE".into())
     );
-    assert!(told.text.contains("The Resource Type (No::Such) could not be found."), "{told:?}");
+    assert_eq!(shown["Changes"][0]["ResourceChange"]["Action"], "Add");
+    let stack = api.json_of("demo", "DescribeStacks", "StackName=web").await;
+    assert_eq!(stack["Stacks"][0]["StackStatus"], "REVIEW_IN_PROGRESS");
+    assert_eq!(stack["Stacks"][0]["StackId"], arn);
+    // Other projects and the native API know nothing of it.
+    let other = fault(&api.cfn("other", &format!("Action=DescribeChangeSet&{named}")).await);
+    assert_eq!((other.0, &*other.1), (404, "ChangeSetNotFound"));
+    let twice = format!("Action=CreateChangeSet&{}", new("web", "one", "&ChangeSetType=CREATE"));
+    assert_eq!(fault(&api.cfn("demo", &twice).await).1, "AlreadyExists");
+    assert_eq!(api.json_of("demo", "ExecuteChangeSet", &named).await, "");
+    api.rest(arn).await;
+    let stack = api.json_of("demo", "DescribeStacks", "StackName=web").await;
+    assert_eq!(stack["Stacks"][0]["StackStatus"], "CREATE_COMPLETE");
+
+    // An update without changes cannot be executed.
+    let made = api.json_of("demo", "CreateChangeSet", &new("web", "same", "")).await;
+    let same = format!("ChangeSetName={}", escaped(made["Id"].as_str().unwrap()));
+    let shown = api.json_of("demo", "DescribeChangeSet", &same).await;
+    assert_eq!(shown["Status"], "FAILED");
+    assert!(
+        shown["StatusReason"]
+            .as_str()
+            .unwrap()
+            .starts_with("The submitted information didn't contain changes.")
+    );
+    assert_eq!(
+        fault(&api.cfn("demo", &format!("Action=ExecuteChangeSet&{same}")).await).1,
+        "InvalidChangeSetStatus"
+    );
+
+    // Of two updates, the one that is executed makes the other obsolete.
+    let longer = "&Parameters.member.1.ParameterKey=length&Parameters.member.1.ParameterValue=9";
+    for name in ["two", "three"] {
+        api.json_of("demo", "CreateChangeSet", &new("web", name, longer)).await;
+    }
+    api.json_of("demo", "ExecuteChangeSet", "StackName=web&ChangeSetName=two").await;
+    api.rest(arn).await;
+    let listed = api.json_of("demo", "ListChangeSets", "StackName=web").await;
+    let states: Vec<_> = listed["Summaries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["ChangeSetName"].as_str().unwrap(), it["ExecutionStatus"].as_str().unwrap()))
+        .collect();
+    let expected = [
+        ("one", "EXECUTE_COMPLETE"),
+        ("same", "UNAVAILABLE"),
+        ("two", "EXECUTE_COMPLETE"),
+        ("three", "OBSOLETE"),
+    ];
+    assert_eq!(states, expected);
+
+    // Values that are to be kept are kept, and others go back to their defaults.
+    let kept = "StackName=web&UsePreviousTemplate=true&Parameters.member.1.ParameterKey=length&Parameters.member.1.UsePreviousValue=true";
+    api.json_of("demo", "UpdateStack", kept).await;
+    api.rest(arn).await;
+    let shown = api.json_of("demo", "DescribeStacks", "StackName=web").await;
+    assert_eq!(shown["Stacks"][0]["Outputs"][0]["OutputValue"].as_str().unwrap().len(), 9);
+    api.json_of("demo", "UpdateStack", "StackName=web&UsePreviousTemplate=true").await;
+    api.rest(arn).await;
+    let shown = api.json_of("demo", "DescribeStacks", "StackName=web").await;
+    assert_eq!(shown["Stacks"][0]["Outputs"][0]["OutputValue"].as_str().unwrap().len(), 6);
+
+    // What a template declares is told, whether a request or a stack has it.
+    for query in ["StackName=web".to_owned(), format!("TemplateBody={}", escaped(TEMPLATE))] {
+        let told = api.json_of("demo", "GetTemplateSummary", &query).await;
+        assert_eq!(told["Parameters"][0]["ParameterKey"], "length");
+        assert_eq!(
+            (&told["Parameters"][0]["DefaultValue"], &told["Parameters"][1]["NoEcho"]),
+            (&"6".into(), &true.into())
+        );
+        assert!(
+            told["ResourceTypes"].as_array().unwrap().contains(&"OS::Heat::RandomString".into())
+        );
+    }
+
+    // A stack that was only to be created goes with its change sets.
+    api.json_of("demo", "CreateChangeSet", &new("only", "one", "&ChangeSetType=CREATE")).await;
+    api.json_of("demo", "DeleteStack", "StackName=only").await;
+    assert_eq!(
+        fault(&api.cfn("demo", "Action=DescribeStacks&StackName=only").await).1,
+        "ValidationError"
+    );
+    let nothing = format!("Action=CreateChangeSet&{}", new("only", "two", ""));
+    assert_eq!(
+        fault(&api.cfn("demo", &nothing).await).1,
+        "ValidationError",
+        "there is nothing to update"
+    );
 }
 
 #[tokio::test]
@@ -468,11 +581,12 @@ async fn what_was_answered_is_not_answered_again() {
     let (delete, list) = ("Action=DeleteStack&StackName=none", "Action=ListStacks");
     let once = signed("demo", 0);
     assert_eq!(fault(&api.cfn_signed(&once, delete).await).1, "InvalidParameterValue");
-    let again = fault(&api.cfn_signed(&once, delete).await);
+    // Clients sign whole seconds, so an equal request gets the same answer for a moment.
+    assert_eq!(fault(&api.cfn_signed(&once, delete).await).1, "InvalidParameterValue");
     let why = "Request expired or more than 15mins in the future:This signature was used already: sign the request anew.";
-    assert_eq!(again, is(400, "RequestExpired", why));
     let beside = api.beside();
-    assert_eq!(fault(&beside.cfn_signed(&once, delete).await), again, "nor by another process");
+    let again = fault(&beside.cfn_signed(&once, delete).await);
+    assert_eq!(again, is(400, "RequestExpired", why), "another process does not know the answer");
     // It is the signature that counts, not what it is for: here it is always the same.
     for _ in 0..2 {
         assert_eq!(api.cfn_signed(&signed("reader", 0), list).await.status, 200);
@@ -603,7 +717,8 @@ async fn old_and_timeless_signatures_are_good_for_reading_alone() {
         ("demo", "SignatureVersion=2", Some("x-amz-date"), "IncompleteSignature"),
         ("demo", "SignatureVersion=2&Timestamp=2020-01-01T00:00:00Z", None, "RequestExpired"),
         ("demo", &timed, None, "InvalidParameterValue"),
-        ("demo", &timed, None, "RequestExpired"),
+        // An equal request at once gets the same answer.
+        ("demo", &timed, None, "InvalidParameterValue"),
     ];
     let api = TestApi::new();
     for (key, signature, header, code) in rows {

@@ -1,8 +1,8 @@
 //! The order of members: clients print what they get in the order in which they get it.
 
 use crate::test_api::TestApi;
-use kiln_engine::Config;
-use kiln_template::environment::Layer;
+use kiln_engine::{Config, SharedGlobalEnvironment};
+use kiln_template::environment::GlobalEnvironment;
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
@@ -140,7 +140,8 @@ async fn validation_tells_what_nested_templates_ask_for() {
 #[tokio::test]
 async fn a_type_is_shown_under_its_other_names() {
     let aliases = [("OS::Older*", "OS::Heat*")];
-    let global = Arc::new(Layer::from_aliases(aliases));
+    let global = GlobalEnvironment::from_aliases(aliases);
+    let global = Arc::new(SharedGlobalEnvironment::new(global));
     let api = TestApi::new().with_config(|config| Config { global, ..config }).await;
     let shown = async |name: &str| api.get(&format!("/demo/resource_types/{name}")).await;
     let own = shown("OS::Heat::RandomString").await.json();

@@ -10,7 +10,9 @@ use kiln_api::{App, Metrics, Options, RateLimit};
 use kiln_cloud::{NoCloud, Transport};
 use kiln_engine::loopback::Loopback;
 use kiln_engine::store::Store;
-use kiln_engine::{Config, Engine, EngineSettings, MemoryStore, Rules, Service};
+use kiln_engine::{
+    Config, Engine, EngineSettings, MemoryStore, Rules, Service, SharedGlobalEnvironment,
+};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -167,7 +169,7 @@ impl TestApi {
         change: impl FnOnce(Config) -> Config,
     ) -> TestApi {
         let config = Arc::new(change(Config {
-            global: kiln_resources::environment::shipped(),
+            global: Arc::new(SharedGlobalEnvironment::new(kiln_resources::environment::shipped())),
             region: Some("here".into()),
             // No call takes effect late here.
             lost_call_window: std::time::Duration::from_millis(1),

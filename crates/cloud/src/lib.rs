@@ -6,6 +6,7 @@
 mod bounded;
 mod call;
 mod credential;
+mod entity;
 mod http;
 mod limits;
 pub mod metrics;
@@ -14,6 +15,7 @@ mod path;
 mod request_id;
 mod secret;
 mod service;
+mod tls;
 mod transport;
 
 pub use bounded::BoundedMap;
@@ -22,9 +24,10 @@ pub use call::{
     Sharing, delete, get, head, no_such_region, patch, post, put,
 };
 pub use credential::{Auth, Credential, PendingDelegation, UserToken};
+pub use entity::{DomainRef, EntityRef};
 pub use http::{Http, client_builder};
 pub use limits::{CallLimits, DEFAULT_MAX_CALLS, Lane, Permit};
-pub use openstack::{Login, OpenStack, Settings, StackDomain};
+pub use openstack::{Login, OpenStack, ServiceSettings, Settings, StackDomain};
 pub use path::{CallPath, InvalidId, PathTemplate};
 pub use request_id::{
     REQUEST_ID_HEADER, current_request_id, in_current_request, is_request_id, new_request_id,
@@ -32,4 +35,5 @@ pub use request_id::{
 };
 pub use secret::Secret;
 pub use service::Service;
+pub use tls::Tls;
 pub use transport::{NoCloud, Transport};

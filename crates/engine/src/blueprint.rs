@@ -13,7 +13,9 @@ use kiln_resources::constraints::offline;
 use kiln_resources::declare::ResourceType;
 use kiln_resources::implicit_dependencies::{self, Candidate};
 use kiln_template::document::{Node, SecretHandling};
-use kiln_template::environment::{EntryPath, Environment, Implementation, Registry};
+use kiln_template::environment::{
+    EntryPath, Environment, GlobalEnvironment, Implementation, Owner, Registry,
+};
 use kiln_template::parameters::{
     ParameterCheck, Parameters, PseudoParameters, SuppliedParameters, SuppliedValues,
 };
@@ -102,6 +104,8 @@ pub(crate) struct Blueprint {
 pub(crate) struct SharedParts {
     /// The files.
     pub(crate) files: Arc<Files>,
+    /// The operator's environment.
+    pub(crate) global: Arc<GlobalEnvironment>,
     /// Defaults for the parameters of any template.
     pub(crate) defaults: SuppliedValues,
     /// What the user says about resource types.
@@ -323,12 +327,14 @@ impl Blueprint {
             Parameters::bind(definitions, given, &pseudo, &offline(0), ParameterCheck::Values);
         let (definition, _) =
             Definition::bind(template, parameters, recipe.files.clone(), UnsetParameters::Error);
-        let registry = environment.registry(config.global.clone());
+        let global = config.global.get();
+        let registry = environment.registry(global.clone());
         // Without the places in a file, which a stored environment does not have.
         let defaults = environment.parameter_defaults.iter();
         let written = environment.to_value();
         let said = written.as_map().and_then(|members| members.get("resource_registry"));
         let shared = SharedParts {
+            global,
             files: recipe.files.clone(),
             defaults: defaults.map(|(name, it)| (name.clone(), it.value.clone().into())).collect(),
             registry: said.cloned().unwrap_or_default(),
@@ -388,6 +394,7 @@ impl Blueprint {
         registry: Registry,
         (shared, kept_text): (Arc<SharedParts>, KeptText<'_>),
     ) -> Blueprint {
+        definition.query_limits = config.query_limits;
         let mut known: IndexMap<Arc<str>, ResolvedType> = IndexMap::new();
         let has_exceptions = registry.user().has_resources();
         let mut types = Vec::with_capacity(definition.template.resources.len());
@@ -464,8 +471,11 @@ fn resolve_type(
             config.types.get(&name).map_or_else(unknown, ResolvedType::Builtin)
         }
         Ok(Implementation::Template { url, entry, .. }) => {
+            let is_operators = entry.owner == Owner::Operator;
+            let global = || shared.global.template(&url).filter(|_| is_operators).cloned();
             let kept = || kept_text(resource, &url);
-            let Some(text) = shared.files.get(&url).cloned().or_else(kept) else {
+            let text = shared.files.get(&url).cloned().or_else(global).or_else(kept);
+            let Some(text) = text else {
                 let message = format!("Could not fetch remote template \"{url}\"");
                 return ResolvedType::Unknown(message.into());
             };

@@ -1,13 +1,14 @@
 //! What an operator decides about the engine, with the defaults of the reference.
 
 use crate::alarms::{NoWebhooks, WebhookClient};
+use crate::global_environment::SharedGlobalEnvironment;
 use crate::metrics::Metrics;
 use crate::notification::NotificationListener;
 use crate::template_cache::TemplateCache;
 use crate::template_fetcher::{NoFetcher, TemplateFetcher};
 use kiln_resources::op::GuestAccess;
 use kiln_resources::registry::Registry;
-use kiln_template::environment::Layer;
+use kiln_template::QueryLimits;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,7 +45,7 @@ pub struct Config {
     /// The resource types.
     pub types: &'static Registry,
     /// What resource types mean to the operator.
-    pub global: Arc<Layer>,
+    pub global: Arc<SharedGlobalEnvironment>,
     /// How those outside reach what is in stacks.
     pub outside: Arc<GuestAccess>,
     /// The region that the service is in; nothing if the operator does not say.
@@ -59,6 +60,8 @@ pub struct Config {
     pub max_depth: usize,
     /// How many resources a tree may have; `None` for no limit.
     pub max_resources: Option<usize>,
+    /// The limits of YAQL queries.
+    pub query_limits: QueryLimits,
     /// How many bytes of values a tree may keep.
     pub byte_limits: ByteLimits,
     /// Whether every update compares objects with their definitions.
@@ -102,6 +105,7 @@ impl Default for Config {
             retries: 5,
             max_depth: 5,
             max_resources: Some(1000),
+            query_limits: QueryLimits::default(),
             byte_limits: ByteLimits::default(),
             observe_on_update: false,
             lost_call_window: Duration::from_secs(30),

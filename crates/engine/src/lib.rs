@@ -19,6 +19,7 @@ mod error_type;
 mod event_sinks;
 mod export;
 mod failure;
+mod global_environment;
 mod ids;
 mod load_balancing;
 pub mod loopback;
@@ -62,9 +63,10 @@ pub use error_type::{AwsCode, ErrorType};
 pub use partial_tree::TreePart;
 pub use request_id::RequestId;
 pub use service::{
-    Availability, ChangeSubscription, ChangeTopic, EngineView, MetricDatum, MetricQuery,
-    MetricSample, Page, Patch, PostFilter, REPORT_INTERVAL, RequestError, Requester, Rules,
-    Service, SoftwareObject, StackAlarm, StackPreview, StackRequest, TemplateSource,
+    Availability, Change, ChangeKind, ChangeSet, ChangeSetState, ChangeSubscription, ChangeTopic,
+    EngineView, MetricDatum, MetricQuery, MetricSample, NewChangeSet, Page, Patch, PostFilter,
+    REPORT_INTERVAL, RequestError, Requester, Rules, Service, SoftwareObject, StackAlarm,
+    StackPreview, StackRequest, TemplateSource,
 };
 pub use snapshot::read_snapshot;
 pub use view::{OutputView, ResourceView, StackView, TreeReader, View};
@@ -72,6 +74,7 @@ pub use workers::{HeldMemory, TooMuchWork, WorkLimits, WorkShare, Workers};
 
 // What the binary needs to run an engine, and what a receiver of notifications needs.
 pub use config::{ByteLimits, Config};
+pub use global_environment::SharedGlobalEnvironment;
 pub use metrics::{Counters, Label, Metrics};
 pub use notification::{Notification, NotificationListener, Scaling};
 pub use runtime::{Engine, EngineSettings, SystemIds, TreeStatus, now};

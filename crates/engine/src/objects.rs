@@ -78,6 +78,8 @@ pub trait Objects: Send + Sync {
 pub enum ObjectKind {
     /// A software configuration.
     Config,
+    /// A change set.
+    ChangeSet,
     /// The application of a configuration to a server.
     Deployment,
     /// An engine that has reported itself.
@@ -95,6 +97,7 @@ impl ObjectKind {
     pub fn name(self) -> &'static str {
         match self {
             ObjectKind::Config => "config",
+            ObjectKind::ChangeSet => "change_set",
             ObjectKind::Deployment => "deployment",
             ObjectKind::Engine => "engine",
             ObjectKind::PendingDelegation => "promise",
@@ -105,8 +108,10 @@ impl ObjectKind {
 
     /// The kind of a name.
     pub fn parse(name: &str) -> Option<ObjectKind> {
-        use ObjectKind::{Config, Deployment, Engine, PendingDelegation, UsedSignatures, Webhook};
-        [Config, Deployment, Engine, Webhook, PendingDelegation, UsedSignatures]
+        use ObjectKind::{
+            ChangeSet, Config, Deployment, Engine, PendingDelegation, UsedSignatures, Webhook,
+        };
+        [ChangeSet, Config, Deployment, Engine, Webhook, PendingDelegation, UsedSignatures]
             .into_iter()
             .find(|kind| kind.name() == name)
     }

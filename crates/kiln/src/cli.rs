@@ -168,6 +168,14 @@ pub(crate) struct Dev {
     #[arg(long = "plugin-dir", value_name = "DIR")]
     pub(crate) plugin_dirs: Vec<PathBuf>,
 
+    /// Directory with the files of the global environment
+    #[arg(long, value_name = "DIR")]
+    pub(crate) environment_dir: Option<PathBuf>,
+
+    /// Directory that relative names of templates in the global environment belong to
+    #[arg(long, value_name = "DIR")]
+    pub(crate) template_dir: Option<PathBuf>,
+
     /// File to write the cloud's client settings to [default: clouds.yaml, unless another program wrote it]
     #[arg(long, value_name = "FILE")]
     pub(crate) clouds: Option<PathBuf>,

@@ -268,7 +268,7 @@ fn every_option_that_has_an_effect_is_known() {
     let directory = TestDirectory::with(&[("kiln.conf", config)]);
     let run = directory.run(&["server", "--config", "kiln.conf"]);
     assert_eq!(run.status, 2);
-    let told: Vec<&str> = run.err.lines().filter(|line| line.contains("has no effect")).collect();
+    let told: Vec<&str> = run.err.lines().filter(|line| line.contains("WARN")).collect();
     assert!(told.len() == 1 && told[0].contains("[kiln] nonsense"), "{}", run.err);
     assert!(run.err.contains("kiln: cannot read missing.json: No such file"), "{}", run.err);
 }

@@ -4,8 +4,7 @@
 //! shipped environment stands behind is a declared type like any other, and says so
 //! ([`ResourceType::template`](crate::declare::ResourceType)).
 
-use kiln_template::environment::Layer;
-use std::sync::Arc;
+use kiln_template::environment::GlobalEnvironment;
 
 /// Another name for a type, or for all types whose names begin alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,19 +35,20 @@ pub const MAPPINGS: [Mapping; 7] = [
     Mapping { name: "OS::Quantum*", target: "OS::Neutron*" },
 ];
 
-/// The registry of the shipped environment.
-pub fn shipped() -> Arc<Layer> {
-    Arc::new(Layer::from_aliases(MAPPINGS.iter().map(|mapping| (mapping.name, mapping.target))))
+/// The shipped environment, over which an operator's files are loaded.
+pub fn shipped() -> GlobalEnvironment {
+    GlobalEnvironment::from_aliases(MAPPINGS.iter().map(|mapping| (mapping.name, mapping.target)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kiln_template::environment::{Implementation, Registry};
+    use kiln_template::environment::{Implementation, Layer, Registry};
+    use std::sync::Arc;
 
     #[test]
     fn a_mapping_with_a_star_keeps_what_follows() {
-        let registry = Registry::new(Layer::default(), shipped());
+        let registry = Registry::new(Layer::default(), Arc::new(shipped()));
         let target = |name: &str| match registry.resolve(name, None, &|_| true) {
             Ok(Implementation::Builtin(name)) => Some(name.to_string()),
             _ => None,

@@ -84,7 +84,9 @@ mod refusals;
 pub mod registry;
 pub mod rest;
 pub mod scaling;
+mod type_settings;
 mod types;
 pub mod wire;
 
+pub use type_settings::TypeSettings;
 pub use types::aws_cloudwatch::UNITS;

@@ -3,6 +3,7 @@
 //! A registry is built once and never changes; its types are in order of name, each name once.
 
 use crate::declare::{Expansion, Members, Name, PropertyError, ResourceType, SiblingDefinitions};
+use crate::type_settings::TypeSettings;
 use crate::types;
 use kiln_template::schema::TypeSchema;
 use kiln_template::validate::Types;
@@ -69,6 +70,13 @@ impl Registry {
         let needs = types.iter().flat_map(|kind| &kind.implicit_dependencies);
         let needed = needs.map(|need| need.type_name.clone()).collect();
         Registry { types, needed }
+    }
+
+    /// The same types as an operator wants them.
+    pub fn adjusted(&self, settings: &TypeSettings) -> Registry {
+        let mut adjusted = self.clone();
+        adjusted.types.iter_mut().for_each(|kind| settings.apply(kind));
+        adjusted
     }
 
     /// The type of a name.

@@ -136,7 +136,7 @@ fn input(case: &Json, sources: &mut Sources) -> Result<Input, Vec<Diagnostic>> {
         let (node, _) = kiln_template::json::read(file, &template, &limits);
         input.template = Root::Object(node.expect("an object"));
     }
-    input.global = shipped();
+    input.global = Arc::new(shipped());
     let mut problems = Vec::new();
     let environment = match &case["environment"] {
         Json::Null => None,

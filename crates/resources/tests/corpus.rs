@@ -87,7 +87,7 @@ fn verdict(case: &Json, folder: &Folder) -> Result<Verdict, String> {
     let files =
         gathered.files.iter().map(|(url, text)| (url.as_str().into(), text.as_str().into()));
     input.files = Arc::new(files.collect());
-    input.global = shipped();
+    input.global = Arc::new(shipped());
     if let Some(node) = environment {
         input.environment = Environment::parse(&node).0;
     }

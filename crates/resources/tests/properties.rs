@@ -189,7 +189,7 @@ fn validated(text: &str) {
         let mut sources = Sources::new();
         let file = sources.add("template.yaml", text);
         let mut input = Input::new(file);
-        input.global = shipped();
+        input.global = Arc::new(shipped());
         input.files = Arc::new(BTreeMap::from([("child.yaml".into(), text.into())]));
         let context = Context::new(Registry::builtin(), &custom, checks);
         let report = validate(&context, &mut sources, input);

@@ -6,6 +6,7 @@ use kiln_resources::registry::Registry;
 use kiln_template::parameters::SuppliedValue;
 use kiln_template::validate::{Checks, Context, Input, Report, validate};
 use kiln_template::{Scope, Sources, Unknown, UnknownResolver, Value, print};
+use std::sync::Arc;
 
 /// Every function of the newest version, with `ARG` where a value goes in.
 const FUNCTIONS: &[&str] = &[
@@ -45,7 +46,7 @@ fn report(outputs: &[String], password: &str) -> Report {
     let mut sources = Sources::new();
     let file = sources.add("t.yaml", text);
     let mut input = Input::new(file);
-    input.global = shipped();
+    input.global = Arc::new(shipped());
     input.parameters.insert("password".into(), SuppliedValue::from(Value::from(password)));
     let custom = offline(0);
     validate(&Context::new(Registry::builtin(), &custom, Checks::CREATE), &mut sources, input)

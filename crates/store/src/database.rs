@@ -54,6 +54,14 @@ pub enum OpenError {
     /// The database cannot be reached, or does not do what it is told.
     #[error("the database cannot be used: {0}")]
     Database(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The directory of a SQLite file does not exist.
+    #[error("the database {path} cannot be created: there is no directory {directory}")]
+    Directory {
+        /// The file.
+        path: String,
+        /// The directory.
+        directory: String,
+    },
     /// The database was made by a later version.
     #[error("the database has schema {found}, this Kiln knows {known}: upgrade Kiln")]
     Newer {
@@ -85,6 +93,7 @@ impl SqlStore {
     /// Tables that are missing are made, and so is the key file if the store is new.
     pub async fn open(url: &str, key_file: &Path) -> Result<SqlStore, OpenError> {
         let dialect = Dialect::of(url).ok_or(OpenError::Url)?;
+        check_directory(url)?;
         let max_pages = Arc::new(AtomicU64::new(MAX_PAGES));
         let connected = connect(dialect, url, &max_pages).await;
         let Pools { writers, readers, checkpointer } = connected.map_err(DbError::from)?;
@@ -224,6 +233,19 @@ struct Pools {
     writers: AnyPool,
     readers: AnyPool,
     checkpointer: Option<AnyPool>,
+}
+
+/// Refuses a SQLite file in a directory that does not exist, with both names: SQLite itself names neither.
+fn check_directory(url: &str) -> Result<(), OpenError> {
+    let Some(path) = file_mode::path_of(url) else { return Ok(()) };
+    let directory = path.parent().filter(|it| !it.as_os_str().is_empty() && !it.is_dir());
+    match directory {
+        None => Ok(()),
+        Some(directory) => Err(OpenError::Directory {
+            path: path.display().to_string(),
+            directory: directory.display().to_string(),
+        }),
+    }
 }
 
 async fn connect(

@@ -34,12 +34,30 @@ pub struct Definition {
     pub parameters: Parameters,
     /// The files that came with it.
     pub files: Arc<Files>,
+    /// The limits of its YAQL queries.
+    pub query_limits: QueryLimits,
     pub(crate) conditions: Conditions,
     absent: UnsetParameters,
     enabled: Vec<bool>,
     graph: Graph,
     /// Spans of references to resources that do not exist.
     pub(crate) dangling: BTreeSet<Span>,
+}
+
+/// The limits of a YAQL query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueryLimits {
+    /// The most elements that a collection may have when it is walked or returned.
+    pub elements: usize,
+    /// The most bytes that one value may take.
+    pub bytes: usize,
+}
+
+impl Default for QueryLimits {
+    /// Heat's default limits.
+    fn default() -> QueryLimits {
+        QueryLimits { elements: 200, bytes: 10_000 }
+    }
 }
 
 /// What functions make of a declared parameter without a value.
@@ -61,6 +79,7 @@ impl Definition {
         absent: UnsetParameters,
     ) -> (Definition, Findings) {
         let mut definition = Definition {
+            query_limits: QueryLimits::default(),
             enabled: vec![true; template.resources.len()],
             template,
             parameters,

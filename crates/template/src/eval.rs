@@ -118,7 +118,11 @@ impl<'a> Scope<'a> {
         Scope {
             definition,
             resolver,
-            queries: kiln_yaql::Options::default(),
+            queries: kiln_yaql::Options {
+                limit_iterators: definition.query_limits.elements,
+                memory_quota: definition.query_limits.bytes,
+                ..kiln_yaql::Options::default()
+            },
             spent: Cell::new(0),
             budget: None,
             in_condition: Cell::new(false),

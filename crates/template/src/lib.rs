@@ -59,7 +59,7 @@ pub mod yaml;
 
 pub use check::collect_dependencies;
 pub use constraint::{Constraint, CustomConstraints, Offline, Rule, Verdict};
-pub use definition::{Definition, Files, UnknownResolver, UnsetParameters};
+pub use definition::{Definition, Files, QueryLimits, UnknownResolver, UnsetParameters};
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use eval::{Budget, Resolver, Scope};
 pub use expr::Expr;

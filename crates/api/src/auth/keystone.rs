@@ -41,6 +41,8 @@ pub struct Settings {
     pub revocation_interval: Duration,
     /// A service with one of these roles may make requests for a user whose token has expired.
     pub service_token_roles: Vec<String>,
+    /// Whether a service without any of them may make no requests for users at all.
+    pub service_token_roles_required: bool,
 }
 
 impl Default for Settings {
@@ -53,6 +55,7 @@ impl Default for Settings {
             refusal_time: Duration::from_secs(5),
             revocation_interval: Duration::from_secs(5),
             service_token_roles: vec!["service".to_owned()],
+            service_token_roles_required: true,
         }
     }
 }
@@ -253,13 +256,17 @@ impl Keystone {
         }
     }
 
-    /// The roles of the service that makes the request for a user; an error if it may not.
-    async fn service_roles(&self, headers: &HeaderMap) -> Result<Option<Vec<String>>, Reason> {
-        let Some(token) = secret_header(headers, "x-service-token") else { return Ok(None) };
+    /// The roles of the service that makes the request for a user, and whether the user's token may have expired; an
+    /// error if the service may not make it.
+    async fn service_roles(&self, headers: &HeaderMap) -> Result<(Vec<String>, bool), Reason> {
+        let Some(token) = secret_header(headers, "x-service-token") else {
+            return Ok((Vec::new(), false));
+        };
         let token = self.valid(&token, false).await?;
         let roles = &token.caller.roles;
-        if roles.iter().any(|role| self.settings.service_token_roles.contains(role)) {
-            Ok(Some(roles.clone()))
+        let is_service = roles.iter().any(|it| self.settings.service_token_roles.contains(it));
+        if is_service || !self.settings.service_token_roles_required {
+            Ok((roles.clone(), is_service))
         } else {
             Err(self.refused_token())
         }
@@ -278,14 +285,14 @@ impl Keystone {
     }
 
     async fn caller(&self, headers: &HeaderMap) -> Result<Caller, Reason> {
-        let service_roles = self.service_roles(headers).await?;
+        let (service_roles, may_be_expired) = self.service_roles(headers).await?;
         let Some(token) = secret_header(headers, "x-auth-token") else {
             return Err(self.refused_token());
         };
-        let valid = self.valid(&token, service_roles.is_some()).await?;
+        let valid = self.valid(&token, may_be_expired).await?;
         let mut caller = valid.caller.clone();
         caller.token = Some(token);
-        caller.service_roles = service_roles.unwrap_or_default();
+        caller.service_roles = service_roles;
         add_client_options(&mut caller, headers);
         Ok(caller)
     }

@@ -1,6 +1,7 @@
 //! A login with a password, in the form of the identity service.
 
 use super::headers::reveal;
+use kiln_cloud::EntityRef;
 use kiln_template::Secret;
 use serde_json::{Value as Json, json};
 
@@ -15,27 +16,6 @@ pub struct Login {
     pub scope: AuthScope,
 }
 
-/// A user or a project, by its id or by its name in a domain.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EntityRef {
-    /// By its id.
-    Id(String),
-    /// By its name, and the id of the domain.
-    NameInDomainId {
-        /// The name.
-        name: String,
-        /// The id of the domain.
-        domain_id: String,
-    },
-    /// By its name, and the name of the domain.
-    NameInDomainName {
-        /// The name.
-        name: String,
-        /// The name of the domain.
-        domain_name: String,
-    },
-}
-
 /// The scope of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AuthScope {
@@ -45,20 +25,6 @@ pub enum AuthScope {
     Domain(String),
     /// The whole system.
     System,
-}
-
-impl EntityRef {
-    fn json(&self) -> Json {
-        match self {
-            EntityRef::Id(id) => json!({ "id": id }),
-            EntityRef::NameInDomainId { name, domain_id } => {
-                json!({ "name": name, "domain": { "id": domain_id } })
-            }
-            EntityRef::NameInDomainName { name, domain_name } => {
-                json!({ "name": name, "domain": { "name": domain_name } })
-            }
-        }
-    }
 }
 
 impl Login {

@@ -26,9 +26,11 @@ pub enum Code {
     ApiNotImplemented,
     /// `InvalidAction` of a stack that is at work.
     Busy,
+    ChangeSetNotFound,
     IncompleteSignature,
     InternalFailure,
     InvalidAction,
+    InvalidChangeSetStatus,
     InvalidClientTokenId,
     InvalidFormat,
     InvalidNextToken,
@@ -47,6 +49,7 @@ pub enum Code {
     ServiceUnavailable,
     SignatureDoesNotMatch,
     Throttling,
+    ValidationError,
 }
 
 impl Code {
@@ -58,9 +61,11 @@ impl Code {
             Code::AlreadyExists => ("AlreadyExists", 400, "Resource with the name requested already exists"),
             Code::ApiNotImplemented => ("APINotImplemented", 500, "The requested action is not yet implemented"),
             Code::Busy => ("InvalidAction", 400, "Cannot perform action on stack while other actions are in progress"),
+            Code::ChangeSetNotFound => ("ChangeSetNotFound", 404, "The change set could not be found"),
             Code::IncompleteSignature => ("IncompleteSignature", 400, "The request signature does not conform to AWS standards"),
             Code::InternalFailure => ("InternalFailure", 500, "The request processing has failed due to an internal error"),
             Code::InvalidAction => ("InvalidAction", 400, "The action or operation requested is invalid"),
+            Code::InvalidChangeSetStatus => ("InvalidChangeSetStatus", 400, "The change set cannot be executed"),
             Code::InvalidClientTokenId => ("InvalidClientTokenId", 403, "The certificate or AWS Key ID provided does not exist"),
             Code::InvalidFormat => ("InvalidFormat", 400, "Data is not valid JSON"),
             Code::InvalidNextToken => ("InvalidNextToken", 400, "There is no page with this token"),
@@ -79,6 +84,7 @@ impl Code {
             Code::ServiceUnavailable => ("ServiceUnavailable", 503, "Service temporarily unavailable"),
             Code::SignatureDoesNotMatch => ("SignatureDoesNotMatch", 403, "The request signature we calculated does not match the signature you provided"),
             Code::Throttling => ("Throttling", 400, "Request was denied due to request throttling"),
+            Code::ValidationError => ("ValidationError", 400, "The request is not valid"),
         }
     }
 }

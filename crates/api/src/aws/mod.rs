@@ -206,6 +206,20 @@ impl Interface {
             Ok(params) => params,
             Err(fault) => return fault.into_response(format),
         };
+        let answer = match (key, action.effect) {
+            (Some(key), Effect::Changes) => Some(app.replay_guard.answer(key, now)),
+            _ => None,
+        };
+        let mut answer = match &answer {
+            Some(answer) => Some(answer.lock().await),
+            None => None,
+        };
+        if let Some(former) = answer.as_ref().and_then(|it| it.as_ref()) {
+            return match former {
+                Ok(result) => render::action_response(action.name, result, format),
+                Err(fault) => fault.clone().into_response(format),
+            };
+        }
         if let Some(key) = key {
             match app.replay_guard.admit(&**app.service.store(), key, action.effect, now).await {
                 Ok(true) => {}
@@ -220,7 +234,12 @@ impl Interface {
             }
         }
         let share = request.share();
-        match (action.handler)(request, params).await {
+        let outcome = (action.handler)(request, params).await;
+        if let Some(answer) = answer.as_mut() {
+            // An internal error may be tried again.
+            **answer = Some(outcome.clone()).filter(|it| !matches!(it, Err(it) if it.is_ours()));
+        }
+        match outcome {
             Ok(result) => {
                 let render = || render::action_response(action.name, &result, format);
                 share.work_on(result.byte_size(), render).await

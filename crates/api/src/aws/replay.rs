@@ -2,17 +2,19 @@
 //!
 //! A signature with a time is valid for a quarter of an hour, so it is remembered as long. Clients sign whole seconds:
 //! two equal requests in one second have the same signature. A request that only reads or reports may therefore be
-//! repeated for a moment; one that changes something is run once. A request that failed with an internal error may be
-//! tried again.
+//! repeated for a moment; one that changes something is run once, and repeating it for a moment gets the first answer. A
+//! request that failed with an internal error may be tried again.
 //!
 //! All processes on one store share the signatures. That of a change is stored before the change. All others are stored
 //! every two seconds, in one row: they may be repeated for longer than that anyway, and ten thousand reports a second
 //! cost as much as one.
 
 use super::Effect;
+use super::fault::AwsFault;
 use crate::app::App;
 use kiln_engine::store::{Store, StoreError};
 use kiln_engine::{Ids, ObjectKind, ObjectQuery, ObjectRow, SystemIds, Time, now};
+use kiln_template::Value;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::{HashMap, HashSet};
 use std::mem;
@@ -25,6 +27,9 @@ pub(super) const VALIDITY: Duration = Duration::from_secs(15 * 60);
 
 /// How long a request that only reads or reports may be repeated.
 const REPEAT_WINDOW: Duration = Duration::from_secs(5);
+
+/// How long an equal request that changes something gets the answer to the first one: clients sign whole seconds.
+const ANSWER_WINDOW: Duration = Duration::from_secs(2);
 
 /// How often signatures are exchanged with other processes.
 const SYNC_INTERVAL: Duration = Duration::from_secs(2);
@@ -50,7 +55,12 @@ const CHANGE: &str = "change";
 pub struct ReplayGuard {
     seen: Mutex<Seen>,
     synced: tokio::sync::Mutex<Synced>,
+    /// The answers to recent changes, by their signatures.
+    answers: Mutex<HashMap<Key, (Time, Answer)>>,
 }
+
+/// The answer to a change, which is locked until the change was carried out.
+pub(super) type Answer = Arc<tokio::sync::Mutex<Option<Result<Value, AwsFault>>>>;
 
 #[derive(Debug, Default)]
 struct Seen {
@@ -93,6 +103,14 @@ impl ReplayGuard {
             self.seen().forget(&key);
         }
         added
+    }
+
+    /// The answer to a change with a signature, which may not be there yet. Clients sign whole seconds: the second of two
+    /// equal requests in one second gets the answer to the first, and is not carried out.
+    pub(super) fn answer(&self, key: Key, now: Time) -> Answer {
+        let mut answers = self.answers.lock();
+        answers.retain(|_, (since, _)| now.since(*since) <= ANSWER_WINDOW);
+        answers.entry(key).or_insert_with(|| (now, Answer::default())).1.clone()
     }
 
     /// Forgets a signature, so that a request that failed can be repeated.

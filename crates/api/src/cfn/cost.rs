@@ -1,7 +1,7 @@
 //! The estimated cost of a template.
 
 use super::prices::Prices;
-use super::stack_request::stack_request;
+use super::stack_request::new_stack;
 use crate::aws::{AwsFault, Params};
 use crate::native::show::{members, wrapped};
 use crate::query::percent;
@@ -22,7 +22,7 @@ pub(super) async fn estimate(request: Request, params: Params) -> Result<Value, 
 
 /// By a list of prices. The estimate is in the address as well: tools of AWS read nothing else.
 async fn by_list(request: &Request, params: &Params, prices: &Prices) -> Result<Value, AwsFault> {
-    let stack_request = stack_request(request, params).await?;
+    let stack_request = new_stack(request, params).await?;
     // A name that no stack has.
     let name = format!("estimate-{}", request.app.new_id());
     let previewed = request.service().preview(&request.requester(), &name, &stack_request).await?;

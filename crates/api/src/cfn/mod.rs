@@ -3,6 +3,7 @@
 //! The identity service verifies the signature of a request. The policy decides on actions; a signal is allowed to
 //! users of the resource's own stack.
 
+mod change_sets;
 mod cost;
 mod events;
 mod names;
@@ -27,14 +28,20 @@ use std::sync::Arc;
 #[rustfmt::skip]
 pub static ACTIONS: &[Action] = &[
     action!("CancelUpdateStack", Changes, stacks::cancel_update),
+    action!("CreateChangeSet", Changes, change_sets::create),
     action!("CreateStack", Changes, stacks::create),
+    action!("DeleteChangeSet", Changes, change_sets::delete),
     action!("DeleteStack", Changes, stacks::delete),
+    action!("DescribeChangeSet", Reads, change_sets::describe),
     action!("DescribeStackEvents", Reads, events::describe),
     action!("DescribeStackResource", Reads, resources::describe_one),
     action!("DescribeStackResources", Reads, resources::describe),
     action!("DescribeStacks", Reads, stacks::describe),
     action!("EstimateTemplateCost", Reads, cost::estimate),
+    action!("ExecuteChangeSet", Changes, change_sets::execute),
     action!("GetTemplate", Reads, stacks::get_template),
+    action!("GetTemplateSummary", Reads, stacks::summary),
+    action!("ListChangeSets", Reads, change_sets::list),
     action!("ListStackResources", Reads, resources::list),
     action!("ListStacks", Reads, stacks::list),
     action!("UpdateStack", Changes, stacks::update),

@@ -2,8 +2,8 @@
 
 use crate::aws::{AwsFault, Params};
 use crate::request::Request;
-use kiln_engine::StackView;
 use kiln_engine::store::StackRow;
+use kiln_engine::{ErrorType, StackView};
 
 /// The beginning of every ARN.
 const ARN: &str = "arn:openstack:heat::";
@@ -55,6 +55,25 @@ pub(super) async fn stack(request: &Request, params: &Params) -> Result<StackRow
             Ok(request.service().find_stack(&request.requester(), stack, id).await?)
         }
         None => Err(AwsFault::bad(format!("\"{name}\" is not the ARN of a stack"))),
+    }
+}
+
+/// The stack that a request names, deleted or not; nothing if there is none.
+pub(super) async fn existing_stack(
+    request: &Request,
+    params: &Params,
+) -> Result<Option<StackRow>, AwsFault> {
+    let name = params.need("StackName")?;
+    let requester = request.requester();
+    let found = match Named::read(name).filter(|named| named.resource.is_none()) {
+        Some(Named { stack, id, .. }) => request.service().find_stack(&requester, stack, id).await,
+        None if name.starts_with("arn:") => return stack(request, params).await.map(Some),
+        None => request.service().identify(&requester, name).await,
+    };
+    match found {
+        Ok(stack) => Ok(Some(stack)),
+        Err(error) if error.error_type == ErrorType::EntityNotFound => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -2,21 +2,65 @@
 
 use crate::aws::{AwsFault, Code, Params};
 use crate::request::Request;
-use kiln_engine::{StackRequest, StackSettings, TemplateSource};
+use kiln_engine::store::StackRow;
+use kiln_engine::{Patch, StackRequest, StackSettings, StackView, TemplateSource, TreePart};
 use kiln_template::parameters::SuppliedValues;
 use kiln_template::{Diagnostic, Limits, Sources, Value, read};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// The stack that a request wants, and what it keeps of the stack that there is.
+pub(super) struct StackInput {
+    pub(super) request: StackRequest,
+    /// The parameters that keep their values.
+    kept: Vec<Arc<str>>,
+}
+
 /// The stack that a request wants.
-pub(super) async fn stack_request(
+pub(super) async fn stack_input(
+    request: &Request,
+    params: &Params,
+) -> Result<StackInput, AwsFault> {
+    // Parameters are checked first, because fetching a template costs more.
+    let (settings, (parameters, kept)) = (settings(params)?, parameters(params)?);
+    let template = match flag(params, "UsePreviousTemplate")? {
+        Some(true) => TemplateSource::Missing,
+        _ => TemplateSource::Text(template(request, params).await?),
+    };
+    let stack_request = StackRequest { template, parameters, settings, ..StackRequest::default() };
+    Ok(StackInput { request: stack_request, kept })
+}
+
+/// The stack that a request wants, which keeps nothing of another.
+pub(super) async fn new_stack(
     request: &Request,
     params: &Params,
 ) -> Result<StackRequest, AwsFault> {
-    // Parameters are checked first, because fetching a template costs more.
-    let (settings, parameters) = (settings(params)?, parameters(params)?);
-    let template = TemplateSource::Text(template(request, params).await?);
-    Ok(StackRequest { template, parameters, settings, ..StackRequest::default() })
+    let input = stack_input(request, params).await?;
+    match input.request.template {
+        TemplateSource::Missing => {
+            Err(AwsFault::missing("TemplateBody or TemplateUrl were not given."))
+        }
+        _ => Ok(input.request),
+    }
+}
+
+/// What an update keeps of a stack.
+pub(super) async fn patch(
+    request: &Request,
+    stack: &StackRow,
+    input: &StackInput,
+) -> Result<Patch, AwsFault> {
+    let has_template = !matches!(input.request.template, TemplateSource::Missing);
+    if has_template && input.kept.is_empty() {
+        return Ok(Patch::default());
+    }
+    let names = |_: &StackRow, seen: &StackView<'_>| Ok(seen.parameters());
+    let current = request.read_stack(stack, TreePart::Stack, names).await?;
+    let is_named =
+        |name: &Arc<str>| input.kept.contains(name) || input.request.parameters.contains_key(name);
+    let cleared = current.into_keys().filter(|name| !is_named(name)).collect();
+    Ok(Patch { is_partial: true, cleared })
 }
 
 /// The template in a request, or at the URL that it names.
@@ -47,14 +91,30 @@ fn is_document(text: &str) -> bool {
     node.is_some() && !found.iter().any(Diagnostic::is_error)
 }
 
-/// Values for parameters; a pair of which one half is missing does not count.
-pub(super) fn parameters(params: &Params) -> Result<SuppliedValues, AwsFault> {
-    let pairs = params.members("Parameters")?;
-    let pairs = pairs.iter().filter_map(|pair| {
-        let (key, value) = (pair.get("ParameterKey")?, pair.get_raw("ParameterValue")?);
-        Some((Arc::from(key), Value::from(value).into()))
-    });
-    Ok(pairs.collect())
+/// Values for parameters, and the parameters that keep their values; a pair of which one half is missing does not count.
+pub(super) fn parameters(params: &Params) -> Result<(SuppliedValues, Vec<Arc<str>>), AwsFault> {
+    let (mut values, mut kept) = (SuppliedValues::new(), Vec::new());
+    for pair in params.members("Parameters")? {
+        let Some(key) = pair.get("ParameterKey") else { continue };
+        if flag(&pair, "UsePreviousValue")? == Some(true) {
+            kept.push(Arc::from(key));
+        } else if let Some(value) = pair.get_raw("ParameterValue") {
+            values.insert(Arc::from(key), Value::from(value).into());
+        }
+    }
+    Ok((values, kept))
+}
+
+/// A parameter that is true or false.
+fn flag(params: &Params, name: &str) -> Result<Option<bool>, AwsFault> {
+    match params.get(name) {
+        None => Ok(None),
+        Some(word) if word.eq_ignore_ascii_case("true") => Ok(Some(true)),
+        Some(word) if word.eq_ignore_ascii_case("false") => Ok(Some(false)),
+        Some(word) => Err(AwsFault::bad(format!(
+            "Unrecognized value \"{word}\" for \"{name}\", acceptable values are: true, false."
+        ))),
+    }
 }
 
 fn settings(params: &Params) -> Result<StackSettings, AwsFault> {
@@ -75,17 +135,8 @@ fn settings(params: &Params) -> Result<StackSettings, AwsFault> {
 }
 
 /// Whether a failure is rolled back, if the request says so.
-fn is_rolled_back(params: &Params) -> Result<Option<bool>, AwsFault> {
-    let is_disabled = match params.get("DisableRollback") {
-        None => None,
-        Some(word) if word.eq_ignore_ascii_case("true") => Some(true),
-        Some(word) if word.eq_ignore_ascii_case("false") => Some(false),
-        Some(word) => {
-            return Err(AwsFault::bad(format!(
-                "Unrecognized value \"{word}\" for \"DisableRollback\", acceptable values are: true, false."
-            )));
-        }
-    };
+pub(super) fn is_rolled_back(params: &Params) -> Result<Option<bool>, AwsFault> {
+    let is_disabled = flag(params, "DisableRollback")?;
     match (is_disabled, params.get("OnFailure")) {
         (Some(_), Some(_)) => Err(AwsFault::new(
             Code::InvalidParameterCombination,

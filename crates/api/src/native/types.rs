@@ -6,12 +6,12 @@ use crate::request::Request;
 use crate::response::Response;
 use kiln_engine::{Availability, ErrorType, RequestError};
 use kiln_resources::declare::ResourceType;
-use kiln_template::environment::{Implementation, Layer, Registry};
 use kiln_template::schema::{
     Attribute, Inner, Name, Property, PropertyType, Status, Support, TypeSchema,
 };
 use kiln_template::version::{self, Dialect, Position};
 use kiln_template::{Constraint, Members, Rule, Value, functions, print};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The support statuses that clients may filter by.
@@ -35,9 +35,9 @@ pub(crate) async fn index(request: Request) -> Result<Response, Fault> {
     let with_description = query.flag("with_description")?.unwrap_or(false);
     // A pattern that cannot be read matches nothing.
     let pattern = query.get("name").map(|name| kiln_yaql::regex::compile(&format!("^(?:{name})")));
-    let is_named = |kind: &ResourceType| match &pattern {
+    let is_named = |name: &str| match &pattern {
         None => true,
-        Some(Ok(pattern)) => pattern.is_match(kind.name()).unwrap_or(false),
+        Some(Ok(pattern)) => pattern.is_match(name).unwrap_or(false),
         Some(Err(_)) => false,
     };
     let version = query.get("version");
@@ -48,43 +48,50 @@ pub(crate) async fn index(request: Request) -> Result<Response, Fault> {
         support.status != Status::Hidden
             && status.is_none_or(|status| support.status.name() == status)
             && version.is_none_or(|version| support.version.as_deref() == Some(version))
-            && is_named(kind)
+            && is_named(kind.name())
             && policy.allows_type(&request.caller, kind.name())
             && available.reason(kind).is_none()
     };
-    let types = request.service().config().types.iter().filter(is_listed);
-    let shown = types.map(|kind| {
+    let declared = request.service().declared_types().filter(is_listed);
+    let mut listed: Vec<(String, String)> =
+        declared.map(|kind| (kind.name().to_owned(), kind.schema.about.to_string())).collect();
+    let has_status = status.is_none_or(|status| status == Status::Supported.name());
+    if has_status && version.is_none() {
+        let templates = request.service().template_types().into_iter();
+        let templates = templates
+            .filter(|name| is_named(name) && policy.allows_type(&request.caller, name))
+            .map(|name| {
+                let schema = request.service().template_type(&name).and_then(Result::ok);
+                (name.to_string(), schema.map(|it| it.about.to_string()).unwrap_or_default())
+            });
+        listed.extend(templates);
+        listed.sort();
+    }
+    let shown = listed.into_iter().map(|(name, about)| {
         if with_description {
-            Value::map([
-                ("resource_type", Value::from(kind.name())),
-                ("description", Value::from(&*kind.schema.about)),
-            ])
+            Value::map([("resource_type", Value::from(name)), ("description", about.into())])
         } else {
-            Value::from(kind.name())
+            Value::from(name)
         }
     });
     Ok(Response::ok(&wrapped("resource_types", Value::list(shown))))
 }
 
-/// The built-in type that a name stands for: its own, or another name in the operator's environment.
-fn builtin(request: &Request, name: &str) -> Option<&'static ResourceType> {
-    let config = request.service().config();
-    let registry = Registry::new(Layer::default(), config.global.clone());
-    match registry.resolve(name, None, &|name| config.types.get(name).is_some()) {
-        Ok(Implementation::Builtin(name)) => config.types.get(&name),
-        Ok(Implementation::Template { .. }) | Err(_) => None,
-    }
-}
-
-/// The type that the path names.
-async fn named(request: &Request) -> Result<&'static ResourceType, Fault> {
+/// The schema of the type that the path names.
+async fn named(request: &Request) -> Result<Cow<'static, TypeSchema>, Fault> {
     let name = request.part("type_name");
-    let kind = builtin(request, name);
-    let kind = kind.ok_or_else(|| Fault::from(RequestError::not_found("Resource Type", name)))?;
+    let (template, kind) =
+        (request.service().template_type(name), request.service().declared_type(name));
+    let is_known = template.is_some() || kind.is_some();
     let policy = request.app.policy.get();
-    if [name, kind.name()].iter().any(|name| !policy.allows_type(&request.caller, name)) {
+    let mut names = [Some(name), kind.map(ResourceType::name)].into_iter().flatten();
+    if is_known && names.any(|name| !policy.allows_type(&request.caller, name)) {
         return Err(RequestError::forbidden_type(name).into());
     }
+    if let Some(schema) = template {
+        return Ok(Cow::Owned(schema?));
+    }
+    let kind = kind.ok_or_else(|| Fault::from(RequestError::not_found("Resource Type", name)))?;
     if kind.schema.support.status == Status::Hidden {
         return Err(RequestError::unsupported(format_args!("Hidden resource type {name}")).into());
     }
@@ -94,12 +101,11 @@ async fn named(request: &Request) -> Result<&'static ResourceType, Fault> {
         let message = Availability::message(kind, "Service endpoint not in service catalog.");
         return Err(Fault::new(ErrorType::ResourceTypeUnavailable, message));
     }
-    Ok(kind)
+    Ok(Cow::Borrowed(&kind.schema))
 }
 
 pub(crate) async fn schema(request: Request) -> Result<Response, Fault> {
-    let kind = named(&request).await?;
-    let schema = &kind.schema;
+    let schema = &*named(&request).await?;
     let properties = schema.properties.iter().filter(|it| it.implemented).filter(is_shown);
     let mut attributes: Vec<(String, Value)> =
         schema.attributes.iter().map(|it| (it.name.to_string(), attribute(it))).collect();
@@ -209,7 +215,7 @@ fn support(support: &Support) -> Value {
 // --- a template to begin with ---
 
 pub(crate) async fn template(request: Request) -> Result<Response, Fault> {
-    let kind = named(&request).await?;
+    let schema = named(&request).await?;
     let wanted = request.query.get("template_type").unwrap_or("cfn");
     let dialect = match wanted.to_ascii_lowercase().as_str() {
         "cfn" => Dialect::Cfn,
@@ -221,7 +227,7 @@ pub(crate) async fn template(request: Request) -> Result<Response, Fault> {
             )));
         }
     };
-    Ok(Response::ok(&initial_template(&kind.schema, dialect)))
+    Ok(Response::ok(&initial_template(&schema, dialect)))
 }
 
 /// A template with one resource of a type: its properties are parameters, its attributes outputs.

@@ -7,7 +7,7 @@
 use super::OpenStack;
 use super::login::not_sent;
 use crate::http::exchange;
-use crate::{Auth, CallError, CallPath, Credential, PendingDelegation, Reply, UserToken};
+use crate::{Auth, CallError, CallPath, Credential, PendingDelegation, Reply, Service, UserToken};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -51,8 +51,9 @@ impl OpenStack {
             "impersonation": true,
             "roles": self.delegated_roles(user),
             "expires_at": expiry(pending),
+            "allow_redelegation": self.settings.allows_redelegation,
         } });
-        let request = self.client.post(self.identity_url("/OS-TRUST/trusts")?);
+        let request = self.client(Service::Identity).post(self.identity_url("/OS-TRUST/trusts")?);
         let request = request.header("X-Auth-Token", user.token.expose()).json(&trust);
         let reply = exchange(request).await?;
         match reply.text("/trust/id") {
@@ -75,7 +76,7 @@ impl OpenStack {
             "unrestricted": true,
         } });
         let path = CallPath::from("/users").id(&user.user).then("/application_credentials");
-        let request = self.client.post(self.identity_url(path)?);
+        let request = self.client(Service::Identity).post(self.identity_url(path)?);
         let request = request.header("X-Auth-Token", user.token.expose()).json(&credential);
         let reply = exchange(request).await?;
         match reply.text("/application_credential/id") {
@@ -119,7 +120,7 @@ impl OpenStack {
     async fn find_trust(&self, pending: &PendingDelegation) -> Result<Option<Auth>, CallError> {
         let Ok(identity) = self.trustee() else { return Ok(None) };
         let token = self.log_in_with(json!({ "identity": identity })).await?;
-        let request = self.client.get(self.identity_url("/OS-TRUST/trusts")?);
+        let request = self.client(Service::Identity).get(self.identity_url("/OS-TRUST/trusts")?);
         let request = request.query(&[("trustee_user_id", &*token.user)]);
         let request = request.header("X-Auth-Token", token.secret.expose());
         let reply = exchange(request).await.map_err(not_sent)?;
@@ -146,7 +147,8 @@ impl OpenStack {
                 "secret": pending.secret.expose(),
             },
         } } });
-        let request = self.client.post(self.identity_url("/auth/tokens")?).json(&auth);
+        let request =
+            self.client(Service::Identity).post(self.identity_url("/auth/tokens")?).json(&auth);
         match exchange(request).await.map_err(not_sent) {
             Ok(reply) => {
                 let id = reply.text("/token/application_credential/id");
@@ -169,7 +171,7 @@ impl OpenStack {
             _ => return Ok(()),
         };
         let token = self.log_in(credential).await?;
-        let request = self.client.delete(self.identity_url(path)?);
+        let request = self.client(Service::Identity).delete(self.identity_url(path)?);
         exchange(request.header("X-Auth-Token", token.secret.expose())).await.map(drop)
     }
 }

@@ -1,19 +1,17 @@
 //! Where services are, and which versions they speak.
 
+use super::Settings;
 use crate::Service;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The endpoints in a token's catalogue, by type of service.
-pub(crate) fn catalogue(
-    token: &Value,
-    region: Option<&str>,
-    interface: &str,
-) -> BTreeMap<String, String> {
+pub(super) fn catalogue(token: &Value, settings: &Settings) -> BTreeMap<String, String> {
     let entries = token.pointer("/token/catalog").and_then(Value::as_array);
     let mut found = BTreeMap::new();
     for entry in entries.into_iter().flatten() {
         let Some(kind) = entry["type"].as_str() else { continue };
+        let (region, interface) = settings.place(kind);
         let endpoints = entry["endpoints"].as_array().into_iter().flatten();
         let mut fitting = endpoints.filter(|endpoint| {
             let is_here = region.is_none_or(|region| {
@@ -92,6 +90,7 @@ pub(crate) fn microversion_header(service: Service, version: &str) -> (&'static 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::openstack::ServiceSettings;
     use serde_json::json;
 
     #[test]
@@ -125,8 +124,20 @@ mod tests {
             { "interface": "internal", "region_id": "One", "url": "http://inside" },
             { "interface": "public", "region_id": "One", "url": "http://one" },
         ] }] } });
-        assert_eq!(catalogue(&token, Some("One"), "public")["compute"], "http://one");
-        assert_eq!(catalogue(&token, None, "public")["compute"], "http://other");
-        assert!(catalogue(&token, Some("None"), "public").is_empty());
+        let found = |region: Option<&str>, compute: ServiceSettings| {
+            let services = BTreeMap::from([(Service::Compute, compute)]);
+            let region = region.map(str::to_owned);
+            let settings = Settings { region, services, ..Settings::new("http://identity") };
+            catalogue(&token, &settings).get("compute").cloned().unwrap_or_default()
+        };
+        let usual = ServiceSettings::default;
+        assert_eq!(found(Some("One"), usual()), "http://one");
+        assert_eq!(found(None, usual()), "http://other");
+        assert_eq!(found(Some("None"), usual()), "");
+        // A service may have a region and an interface of its own.
+        let elsewhere = ServiceSettings { region: Some("Other".into()), ..usual() };
+        assert_eq!(found(Some("One"), elsewhere), "http://other");
+        let inside = ServiceSettings { interface: Some("internal".into()), ..usual() };
+        assert_eq!(found(Some("One"), inside), "http://inside");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{OpenStack, endpoint};
 use crate::http::exchange;
-use crate::{Auth, CallError, CallPath, Credential, Secret};
+use crate::{Auth, CallError, CallPath, Credential, DomainRef, EntityRef, Secret, Service};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -11,28 +11,40 @@ use std::sync::Arc;
 /// A user with a password.
 #[derive(Clone, Debug)]
 pub struct Login {
-    /// The name of the user, or the id.
-    pub user: String,
-    /// The name of the user's domain; nothing if the user is given by the id.
-    pub domain: Option<String>,
+    /// The user.
+    pub user: EntityRef,
     /// The user's password.
     pub password: Secret,
 }
 
-/// The domain in which stacks have their users, and its administrator.
+/// Who creates the users of stacks, and where.
 #[derive(Clone, Debug)]
-pub struct StackDomain {
-    /// The domain's id. If it is not known, the name is used.
-    pub id: Option<String>,
-    /// The domain's name.
-    pub name: String,
-    /// The name of the domain's administrator, a user of the same domain.
-    pub admin: String,
-    /// The administrator's password.
-    pub password: Secret,
-    /// If there is no such domain: the name of the project in which a user of the domain above may create users, and
-    /// the name of that project's domain.
-    pub project: Option<(String, String)>,
+pub enum StackDomain {
+    /// In a domain of their own.
+    Domain {
+        /// The domain.
+        domain: DomainRef,
+        /// The name of the domain's administrator, a user of the same domain.
+        admin: String,
+        /// The administrator's password.
+        password: Secret,
+    },
+    /// In the projects of stacks, by a user who may create users there.
+    Projects {
+        /// That user.
+        login: Login,
+        /// The project that the user logs in to.
+        project: EntityRef,
+    },
+}
+
+impl Login {
+    /// The part of a request for a token that says who the user is. It holds the password.
+    fn identity(&self) -> Value {
+        let mut user = self.user.json();
+        user["password"] = self.password.expose().into();
+        json!({ "methods": ["password"], "password": { "user": user } })
+    }
 }
 
 /// A token, and what the identity service said of it.
@@ -83,7 +95,7 @@ impl OpenStack {
     }
 
     pub(super) async fn log_in_with(&self, auth: Value) -> Result<Token, CallError> {
-        let request = self.client.post(self.identity_url("/auth/tokens")?);
+        let request = self.client(Service::Identity).post(self.identity_url("/auth/tokens")?);
         let reply = exchange(request.json(&json!({ "auth": auth }))).await.map_err(not_sent)?;
         let secret = reply.header("x-subject-token").unwrap_or_default().into();
         Ok(self.read_token(secret, &reply.body))
@@ -92,64 +104,50 @@ impl OpenStack {
     fn read_token(&self, secret: Secret, body: &Value) -> Token {
         let expiry = body.pointer("/token/expires_at").and_then(Value::as_str).unwrap_or_default();
         let user = body.pointer("/token/user/id").and_then(Value::as_str).unwrap_or_default();
-        let region = self.settings.region.as_deref();
         Token {
             secret,
             user: user.into(),
-            endpoints: endpoint::catalogue(body, region, &self.settings.interface),
+            endpoints: endpoint::catalogue(body, &self.settings),
             expires_at: expiry.parse().unwrap_or(Timestamp::MIN),
         }
     }
 
     /// How the administrator of the stack users' domain logs in to that domain.
     fn stack_domain(&self) -> Result<Value, CallError> {
-        let Some(StackDomain { id, name, admin, password, project }) = &self.settings.stack_domain
-        else {
+        let Some(stack_domain) = &self.settings.stack_domain else {
             return Err(CallError::Impossible(
                 "There is no domain for the users of stacks. Next: set stack_user_domain_name, \
                  stack_domain_admin and stack_domain_admin_password in the configuration."
                     .into(),
             ));
         };
-        let domain = match id {
-            Some(id) => json!({ "id": id }),
-            None => json!({ "name": name }),
-        };
-        let user = json!({ "name": admin, "domain": domain, "password": password.expose() });
-        let scope = match project {
-            None => json!({ "domain": domain }),
-            Some((name, domain)) => {
-                json!({ "project": { "name": name, "domain": { "name": domain } } })
+        Ok(match stack_domain {
+            StackDomain::Domain { domain, admin, password } => {
+                let user = EntityRef::named(admin, domain.clone());
+                let login = Login { user, password: password.clone() };
+                json!({ "identity": login.identity(), "scope": { "domain": domain.json() } })
             }
-        };
-        Ok(json!({
-            "identity": { "methods": ["password"], "password": { "user": user } },
-            "scope": scope,
-        }))
+            StackDomain::Projects { login, project } => {
+                json!({ "identity": login.identity(), "scope": { "project": project.json() } })
+            }
+        })
     }
 
     /// How the engine's own account, the trustee of all trusts, logs in.
     pub(super) fn trustee(&self) -> Result<Value, CallError> {
-        let Some(Login { user, domain, password }) = &self.settings.trustee else {
+        let Some(login) = &self.settings.trustee else {
             return Err(CallError::Impossible(
                 "There is no account to which users could delegate their roles. Next: fill in section \
                  [trustee] of the configuration."
                     .into(),
             ));
         };
-        let password = password.expose();
-        let user = match domain {
-            Some(domain) => {
-                json!({ "name": user, "domain": { "name": domain }, "password": password })
-            }
-            None => json!({ "id": user, "password": password }),
-        };
-        Ok(json!({ "methods": ["password"], "password": { "user": user } }))
+        Ok(login.identity())
     }
 
     /// Has the identity service validate a token, with that token itself.
     pub(super) async fn validate_token(&self, token: &Secret) -> Result<Token, CallError> {
-        let request = self.client.get(self.identity_url("/auth/tokens")?);
+        let request = self.client(Service::Identity).get(self.identity_url("/auth/tokens")?);
         let request = request
             .header("X-Auth-Token", token.expose())
             .header("X-Subject-Token", token.expose());

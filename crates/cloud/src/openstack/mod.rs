@@ -14,7 +14,7 @@ use crate::http::{CALL_TIMEOUT, Exchange, build};
 use crate::limits::{CallLimits, DEFAULT_MAX_CALLS, Lane};
 use crate::{
     Call, CallError, CallPath, Credential, HttpRequest, Method, PendingDelegation, Reply, Service,
-    Sharing, Transport, UserToken, delete, get, metrics,
+    Sharing, Tls, Transport, UserToken, delete, get, metrics,
 };
 use async_trait::async_trait;
 use key::CallKey;
@@ -42,10 +42,12 @@ pub struct Settings {
     pub stack_domain: Option<StackDomain>,
     /// Endpoints that replace those of the catalogue.
     pub endpoints: BTreeMap<Service, String>,
-    /// Certificates of further trusted authorities, in PEM.
-    pub authorities: Vec<u8>,
-    /// Whether invalid certificates are accepted.
-    pub is_insecure: bool,
+    /// How connections are encrypted.
+    pub tls: Tls,
+    /// What is different for single services.
+    pub services: BTreeMap<Service, ServiceSettings>,
+    /// Whether the trusts of users may be delegated further.
+    pub allows_redelegation: bool,
     /// How many calls to one service may be in flight at once.
     pub max_calls: usize,
 }
@@ -61,16 +63,42 @@ impl Settings {
             roles: Vec::new(),
             stack_domain: None,
             endpoints: BTreeMap::new(),
-            authorities: Vec::new(),
-            is_insecure: false,
+            tls: Tls::default(),
+            services: BTreeMap::new(),
+            allows_redelegation: false,
             max_calls: DEFAULT_MAX_CALLS,
         }
     }
+
+    /// The region and the interface in which services of a catalogue type are found.
+    fn place(&self, catalogue_type: &str) -> (Option<&str>, &str) {
+        let mut services = self.services.iter();
+        let is_it = |service: &Service| service.catalogue_types().contains(&catalogue_type);
+        let own = services.find(|(service, _)| is_it(service)).map(|(_, own)| own);
+        let region = own.and_then(|own| own.region.as_deref()).or(self.region.as_deref());
+        let interface = own.and_then(|own| own.interface.as_deref()).unwrap_or(&self.interface);
+        (region, interface)
+    }
+}
+
+/// What is different for one service.
+#[derive(Clone, Debug, Default)]
+pub struct ServiceSettings {
+    /// The region.
+    pub region: Option<String>,
+    /// Which endpoints are used: `public`, `internal` or `admin`.
+    pub interface: Option<String>,
+    /// How connections are encrypted.
+    pub tls: Option<Tls>,
+    /// The highest microversion that may be asked for.
+    pub max_microversion: Option<String>,
 }
 
 /// Makes calls to an OpenStack cloud.
 pub struct OpenStack {
     client: reqwest::Client,
+    /// The clients of services with TLS settings of their own.
+    clients: BTreeMap<Service, reqwest::Client>,
     settings: Settings,
     /// The user id of the engine's own account.
     trustee: OnceCell<Arc<str>>,
@@ -110,20 +138,20 @@ impl OpenStack {
     /// A transport to the cloud of these settings.
     pub fn new(settings: Settings) -> Result<OpenStack, CallError> {
         let impossible = |error: reqwest::Error| CallError::Impossible(error.to_string());
-        let mut client = crate::client_builder()
-            .timeout(CALL_TIMEOUT)
-            .connect_timeout(Duration::from_secs(10))
-            .tls_danger_accept_invalid_certs(settings.is_insecure);
-        if !settings.authorities.is_empty() {
-            let authorities = reqwest::Certificate::from_pem_bundle(&settings.authorities);
-            for authority in authorities.map_err(impossible)? {
-                client = client.add_root_certificate(authority);
-            }
-        }
-        let client = client.build().map_err(impossible)?;
+        let build = |tls: &Tls| {
+            let client = crate::client_builder()
+                .timeout(CALL_TIMEOUT)
+                .connect_timeout(Duration::from_secs(10));
+            tls.configure(client).and_then(|client| client.build()).map_err(impossible)
+        };
+        let client = build(&settings.tls)?;
+        let apart = settings.services.iter().filter_map(|(it, own)| Some((*it, own.tls.as_ref()?)));
+        let clients = apart.map(|(service, tls)| Ok((service, build(tls)?)));
+        let clients = clients.collect::<Result<_, CallError>>()?;
         let limits = CallLimits::new(settings.max_calls);
         Ok(OpenStack {
             client,
+            clients,
             settings,
             trustee: OnceCell::new(),
             sessions: Mutex::new(BoundedMap::new(MAX_SESSIONS)),
@@ -133,6 +161,11 @@ impl OpenStack {
             batches: Mutex::default(),
             limits,
         })
+    }
+
+    /// The HTTP client for a service.
+    fn client(&self, service: Service) -> &reqwest::Client {
+        self.clients.get(&service).unwrap_or(&self.client)
     }
 
     /// The token of a credential's session; logs in if there is none that is valid for a while.
@@ -194,7 +227,8 @@ impl OpenStack {
         let known = self.highest.lock().get_or_insert_with(&document, Arc::default);
         let read = || async {
             // Some services require a token even for their version document.
-            let request = self.client.get(&document).header("X-Auth-Token", token.secret.expose());
+            let client = self.client(call.service);
+            let request = client.get(&document).header("X-Auth-Token", token.secret.expose());
             let exchange = Exchange { service: call.service, is_text: false, made_for: None };
             match exchange.run(request).await {
                 Ok(reply) => Ok(endpoint::highest(&reply.body)),
@@ -209,14 +243,16 @@ impl OpenStack {
             }
         };
         let Some(highest) = known.get_or_try_init(read).await? else { return Ok(None) };
-        let version = endpoint::lower(wanted, highest).to_owned();
+        let limit = self.settings.services.get(&call.service);
+        let limit = limit.and_then(|own| own.max_microversion.as_deref()).unwrap_or(highest);
+        let version = endpoint::lower(wanted, endpoint::lower(highest, limit)).to_owned();
         Ok(Some(endpoint::microversion_header(call.service, &version)))
     }
 
     async fn send_with(&self, token: &Token, call: &Call, lane: Lane) -> Result<Reply, CallError> {
         let service = call.request.service;
         let root = self.root(token, service)?;
-        let mut request = build(&self.client, &root, &call.request)?
+        let mut request = build(self.client(service), &root, &call.request)?
             .header("X-Auth-Token", token.secret.expose());
         if let Some((name, value)) = self.microversion(token, &root, &call.request).await? {
             request = request.header(name, value);

@@ -38,7 +38,18 @@ impl Service {
         name: &str,
         request: StackRequest,
     ) -> Result<StackId, RequestError> {
-        self.create_stack(requester, name, request, None).await
+        self.create_with_id(requester, name, StackId(SystemIds::default().next()), request).await
+    }
+
+    /// Creates a stack with an id that was chosen before.
+    pub(super) async fn create_with_id(
+        &self,
+        requester: &Requester,
+        name: &str,
+        id: StackId,
+        request: StackRequest,
+    ) -> Result<StackId, RequestError> {
+        self.create_stack(requester, (name, id), request, None).await
     }
 
     /// Creates a stack from objects that exist already, which the export of their former stack describes.
@@ -75,20 +86,20 @@ impl Service {
             }
         }
         let resources = adopted.get("resources").and_then(Value::as_map).cloned();
-        self.create_stack(requester, name, request, Some(Arc::new(resources.unwrap_or_default())))
+        let new = (name, StackId(SystemIds::default().next()));
+        self.create_stack(requester, new, request, Some(Arc::new(resources.unwrap_or_default())))
             .await
     }
 
     async fn create_stack(
         &self,
         requester: &Requester,
-        name: &str,
+        (name, id): (&str, StackId),
         request: StackRequest,
         adopted: Option<Arc<Members>>,
     ) -> Result<StackId, RequestError> {
         self.check_free(requester, name).await?;
         self.check_quota(requester).await?;
-        let id = StackId(SystemIds::default().next());
         let (_, recipe) = self.validate_new(requester, name, Some(id), &request).await?;
         let loan = self.delegate(requester, id).await?;
         let credential = Some(loan.credential.clone());

@@ -6,6 +6,7 @@
 mod actions;
 mod alarms;
 mod availability;
+mod change_sets;
 mod changes;
 mod cloud_constraints;
 mod collect;
@@ -16,6 +17,7 @@ mod events;
 mod files;
 mod filter;
 mod find;
+mod global_types;
 mod hidden_parameters;
 mod metrics;
 mod observe;
@@ -30,6 +32,7 @@ mod update;
 
 pub use alarms::StackAlarm;
 pub use availability::Availability;
+pub use change_sets::{Change, ChangeKind, ChangeSet, ChangeSetState, NewChangeSet};
 pub use changes::{ChangeSubscription, ChangeTopic};
 pub use create::StackPreview;
 pub(crate) use delegation::pending_delegation;

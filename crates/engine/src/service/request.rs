@@ -191,7 +191,7 @@ impl Service {
         input.parameters = request.parameters.clone();
         input.environment = request.environment.clone();
         input.environment_files = request.environment_files.clone();
-        input.global = self.config.global.clone();
+        input.global = self.config.global.get();
         let mut files = request.files.clone();
         files.extend(answers.fetched.iter().map(|(url, text)| (url.clone(), text.clone())));
         input.files = Arc::new(files);
@@ -206,6 +206,7 @@ impl Service {
             limits,
             max_depth: self.config.max_depth,
             max_resources: self.config.max_resources,
+            query_limits: self.config.query_limits,
             ..Context::new(&types, &custom, checks)
         };
         let report = validate(&context, &mut sources, input);

@@ -2,7 +2,7 @@
 
 use crate::cli::{ConfigCommand, ConfigList};
 use crate::client::{self, Listing};
-use crate::config::{ConfigFile, OptionRow, Settings, ValueSource, rows};
+use crate::config::{ACCEPTED, AcceptedRow, ConfigFile, OptionRow, Settings, ValueSource, rows};
 use crate::stdio::{CommandError, Streams, Verdict};
 use serde_json::{Value, json};
 
@@ -22,6 +22,7 @@ pub(crate) fn run(
 const DESCRIBED: &[(&str, &str)] = &[
     ("Section", "section"),
     ("Option", "option"),
+    ("Status", "status"),
     ("Type", "type"),
     ("Default", "default"),
     ("Description", "description"),
@@ -31,19 +32,35 @@ const DESCRIBED: &[(&str, &str)] = &[
 const EFFECTIVE: &[(&str, &str)] =
     &[("Section", "section"), ("Option", "option"), ("Value", "value"), ("Source", "source")];
 
+/// The options that work, and those of Heat that set nothing, with the reason.
 fn described() -> Vec<Value> {
-    let mut all: Vec<_> = rows().collect();
-    all.sort_by_key(|row| (row.section, row.name));
-    let object = |row: &&OptionRow| {
-        json!({
+    let working = rows().map(|row| {
+        let object = json!({
             "section": row.section,
             "option": row.name,
+            "status": "works",
             "type": type_of(row),
             "default": row.setting.default(),
             "description": row.help,
+        });
+        ((row.section, row.name), object)
+    });
+    let accepted = |row: &'static AcceptedRow| {
+        row.names.iter().map(move |name| {
+            let object = json!({
+                "section": row.section,
+                "option": name,
+                "status": row.acceptance.to_string(),
+                "type": "",
+                "default": "",
+                "description": row.reason,
+            });
+            ((row.section, *name), object)
         })
     };
-    all.iter().map(object).collect()
+    let mut all: Vec<_> = working.chain(ACCEPTED.iter().flat_map(accepted)).collect();
+    all.sort_by_key(|(key, _)| *key);
+    all.into_iter().map(|(_, object)| object).collect()
 }
 
 /// The type with the permitted range.

@@ -4,15 +4,18 @@ use crate::cli::{Server, ServerRole};
 use crate::commands::db;
 use crate::config::{ConfigFile, Flavor, ServiceLogin, Settings, Socket};
 use crate::load::plugins;
-use crate::serving::{self, ConnectionLimits, ConnectionTable, HttpServer, PolicyWatch};
+use crate::serving::{
+    self, ConnectionLimits, ConnectionTable, FileWatch, HttpServer, WatchedEnvironment,
+    WatchedPolicy,
+};
 use crate::stdio::{CommandError, Streams, Verdict};
 use axum::Router;
 use kiln_api::auth::{
-    self, AuthScope, Authenticator, Custom, EntityRef, Login, NoAuth, Password, SignatureAuth,
+    self, AuthScope, Authenticator, Custom, Login, NoAuth, Password, SignatureAuth,
 };
 use kiln_api::policy::{Policy, SharedPolicy};
 use kiln_api::{App, Metrics};
-use kiln_cloud::{Http, NoCloud, OpenStack, Service as CloudService};
+use kiln_cloud::{Http, NoCloud, OpenStack, Service as CloudService, Tls};
 use kiln_engine::loopback::Loopback;
 use kiln_engine::store::Store;
 use kiln_engine::{Engine, EngineSettings, Service, now};
@@ -41,10 +44,12 @@ const METRICS_CONNECTIONS: usize = 16;
 
 pub(crate) fn run(arguments: &Server, streams: &mut Streams<'_>) -> Result<Verdict, CommandError> {
     let mut settings = settings(arguments)?;
-    settings.engine.types = plugins::types(&settings.plugin_dirs, streams)?;
+    let types = plugins::types(&settings.plugin_dirs, streams)?;
+    settings.engine.types = plugins::adjusted(types, &settings.types);
     let loopback = Arc::new(transport(&arguments.endpoints, &settings)?);
-    let _traces = serving::log::start(&settings.log)?;
-    for warning in &settings.warnings {
+    let _traces = serving::log::start(&settings.log, streams.err_styled)?;
+    settings.notices.tell();
+    for warning in plugins::warnings(&settings.plugin_dirs) {
         tracing::warn!("{warning}");
     }
     let policy = policy(&settings)?;
@@ -81,6 +86,7 @@ async fn serve(
     streams: &mut Streams<'_>,
 ) -> Result<Verdict, CommandError> {
     let mut stop = serving::StopSignals::new()?;
+    let environment = global_environment(&settings);
     let limits = settings.connections.limits(serving::raise_file_limit());
     let table = ConnectionTable::new(limits);
     let store = SqlStore::open(&settings.database, &settings.keys).await;
@@ -103,7 +109,7 @@ async fn serve(
     });
     let rules = settings.rules.clone();
     let service = Service::new(store.clone(), config, rules, loopback.clone(), engine.clone());
-    let watching = watch_policy(&settings, &policy);
+    let watching = [watch_policy(&settings, &policy), serving::spawn(environment.run())];
     let app = app(&settings, service.clone(), policy)?;
     loopback.connect(&app);
     let telling = serving::spawn(service.clone().report_engine(serving::host_name()));
@@ -149,7 +155,7 @@ async fn serve(
     };
     tokio::join!(biased; hand_over, serving::leave(listening));
     telling.abort();
-    watching.abort();
+    watching.iter().for_each(JoinHandle::abort);
     service.remove_engine().await;
     if let Some(exchanging) = exchanging {
         exchanging.abort();
@@ -235,7 +241,7 @@ fn authenticator(settings: &Settings) -> Result<Arc<dyn Authenticator>, CommandE
     let Some(examiners) = &settings.examiners else { return Ok(others) };
     let mut signed = SignatureAuth::beside(others);
     for login in examiners {
-        let identity = auth::IdentityClient::new(serving::client()?, &login.auth_url);
+        let identity = auth::IdentityClient::new(serving::client(&login.tls)?, &login.auth_url);
         let url = format!("{}/v3", login.auth_url.trim_end_matches('/').trim_end_matches("/v3"));
         signed = signed.asking(identity, own(login), &url, Arc::new(now));
     }
@@ -244,14 +250,10 @@ fn authenticator(settings: &Settings) -> Result<Arc<dyn Authenticator>, CommandE
 
 /// The login of the service user.
 fn own(login: &ServiceLogin) -> Login {
-    let named = |name: &str, domain: &str| EntityRef::NameInDomainName {
-        name: name.to_owned(),
-        domain_name: domain.to_owned(),
-    };
     Login {
-        user: named(&login.username, &login.user_domain),
+        user: login.user.clone(),
         password: Secret::new(login.password.as_str().into()),
-        scope: AuthScope::Project(named(&login.project, &login.project_domain)),
+        scope: AuthScope::Project(login.project.clone()),
     }
 }
 
@@ -265,12 +267,13 @@ fn by_flavor(settings: &Settings) -> Result<Arc<dyn Authenticator>, CommandError
                 auth_url: chosen(login, format!("{}/v3", login.auth_url)),
                 cache_time: login.cache,
                 service_token_roles: login.service_token_roles.clone(),
+                service_token_roles_required: login.service_token_roles_required,
                 ..auth::Settings::default()
             };
-            Ok(serving::keystone(&login.auth_url, own(login), rules)?)
+            Ok(serving::keystone(&login.auth_url, &login.tls, own(login), rules)?)
         }
         Flavor::Standalone => {
-            let identity = auth::IdentityClient::new(serving::client()?, &login.auth_url);
+            let identity = auth::IdentityClient::new(serving::client(&login.tls)?, &login.auth_url);
             let url = chosen(login, login.auth_url.clone());
             let password = Password::new(identity, url, LOGIN_REMEMBERED, Arc::new(now));
             let failed =
@@ -278,7 +281,8 @@ fn by_flavor(settings: &Settings) -> Result<Arc<dyn Authenticator>, CommandError
             Ok(Arc::new(password.map_err(failed)?))
         }
         Flavor::Custom(url, roles) => {
-            let backend = serving::HttpBackend { client: serving::client()?, url: url.clone() };
+            let client = serving::client(&Tls::default())?;
+            let backend = serving::HttpBackend { client, url: url.clone() };
             Ok(Arc::new(Custom::new(Arc::new(backend), roles.clone())))
         }
         Flavor::NoAuth(described) => {
@@ -340,14 +344,21 @@ fn policy(settings: &Settings) -> Result<Arc<SharedPolicy>, CommandError> {
 
 /// Watches the policy files.
 fn watch_policy(settings: &Settings, policy: &Arc<SharedPolicy>) -> JoinHandle<()> {
-    let watch = PolicyWatch {
+    let files = WatchedPolicy {
         files: settings.policy_files.clone(),
         options: settings.policy.clone(),
         shared: policy.clone(),
-        handled: Ok(settings.policy_texts.clone()),
-        candidate: None,
     };
-    serving::spawn(watch.run())
+    serving::spawn(FileWatch::new(files, Ok(settings.policy_texts.clone())).run())
+}
+
+/// The global environment, as its files are at the start, and the watch over them.
+fn global_environment(settings: &Settings) -> FileWatch<WatchedEnvironment> {
+    let dirs = settings.environment_dirs.clone();
+    let files = WatchedEnvironment { dirs, shared: settings.engine.global.clone() };
+    let texts = files.dirs.read();
+    files.start(&texts);
+    FileWatch::new(files, texts)
 }
 
 /// The lock of an engine on a SQLite file. There is none for database servers, because other engines

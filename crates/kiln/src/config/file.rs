@@ -154,22 +154,13 @@ impl ConfigFile {
         Err(CommandError::usage(format!("{place} {why}; {help}")))
     }
 
-    /// Warnings about options that have no effect. Sections of other programs are not looked at.
-    pub(super) fn warnings(&self) -> Vec<String> {
-        let unknown = self.ini.options().filter_map(|(section, name, line)| {
-            let table = options::table_section(section);
-            let known: Vec<&str> =
-                options::keys().filter(|key| key.0 == table).map(|key| key.1).collect();
-            if known.is_empty() || known.contains(&name) {
-                return None;
-            }
-            let warning = format!("{}: line {line}: [{section}] {name} has no effect", self.path);
-            let elsewhere = options::keys().find(|key| key.1 == name && key.0 != "DEFAULT");
-            let help = suggest::did_you_mean(name, known.iter().copied()).or_else(|| {
-                elsewhere.map(|(section, name)| format!("did you mean `[{section}] {name}`?"))
-            });
-            Some(help.map_or(warning.clone(), |help| format!("{warning}; {help}")))
-        });
-        unknown.collect()
+    /// The options that the file sets: section, name and line.
+    pub(super) fn written(&self) -> impl Iterator<Item = (&str, &str, usize)> {
+        self.ini.options()
+    }
+
+    /// The last value that the file gives to an option, or nothing.
+    pub(super) fn last_value(&self, section: &str, name: &str) -> String {
+        self.ini.get(section, name).map(|it| it.value).unwrap_or_default()
     }
 }

@@ -2,6 +2,7 @@
 
 mod file;
 mod ini;
+mod notices;
 mod option;
 mod options;
 mod policy_files;
@@ -9,13 +10,18 @@ mod policy_files;
 mod reference;
 
 pub(crate) use file::{ConfigFile, ValueSource};
+pub(crate) use notices::Notices;
 pub(crate) use option::OptionRow;
+pub(crate) use options::accepted::{ACCEPTED, AcceptedRow};
 pub(crate) use options::rows;
 pub(crate) use policy_files::PolicyFiles;
 
+use crate::load::global_environment::EnvironmentDirs;
 use crate::stdio::CommandError;
 use kiln_api::policy;
+use kiln_cloud::{EntityRef, Tls};
 use kiln_engine::Rules;
+use kiln_resources::TypeSettings;
 use option::OptionKey;
 use options::api::ConnectionSettings;
 use policy_files::{POLICY_DIRS, PolicyFileError};
@@ -26,6 +32,8 @@ use std::time::Duration;
 const ROLES: [&str; 4] = ["api", "cfn", "cloudwatch", "engine"];
 
 const ROLES_KEY: OptionKey = ("kiln", "roles");
+
+const ENVIRONMENT_DIR: OptionKey = ("DEFAULT", "environment_dir");
 
 /// How callers are authenticated.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,13 +53,13 @@ pub(crate) enum Flavor {
 pub(crate) struct ServiceLogin {
     pub(crate) auth_url: String,
     pub(crate) www_authenticate_uri: String,
-    pub(crate) username: String,
+    pub(crate) user: EntityRef,
     pub(crate) password: String,
-    pub(crate) project: String,
-    pub(crate) user_domain: String,
-    pub(crate) project_domain: String,
+    pub(crate) project: EntityRef,
+    pub(crate) tls: Tls,
     pub(crate) cache: Duration,
     pub(crate) service_token_roles: Vec<String>,
+    pub(crate) service_token_roles_required: bool,
     /// The identity services among which clients choose, if they do.
     pub(crate) choice: Option<Vec<String>>,
 }
@@ -112,6 +120,8 @@ pub(crate) struct Settings {
     pub(crate) notifications: Option<kiln_bus::BusConfig>,
     /// Directories with files that define resource types.
     pub(crate) plugin_dirs: Vec<PathBuf>,
+    /// The directories of the global environment.
+    pub(crate) environment_dirs: EnvironmentDirs,
     pub(crate) api: kiln_api::Options,
     /// The limits of connections.
     pub(crate) connections: ConnectionSettings,
@@ -121,8 +131,10 @@ pub(crate) struct Settings {
     /// The requests per second that a project may send.
     pub(crate) rate: Option<u32>,
     pub(crate) log: LogSettings,
-    /// Warnings about the file.
-    pub(crate) warnings: Vec<String>,
+    /// What the operator decides about built-in types.
+    pub(crate) types: TypeSettings,
+    /// Messages about the file.
+    pub(crate) notices: Notices,
 }
 
 /// The database of a server, and the file with its keys.
@@ -152,7 +164,7 @@ impl Settings {
         let has = |role: &str| roles.iter().any(|it| it == role);
         let is_all = roles.is_empty();
         let flavor = options.identity.flavor(file)?;
-        let login = options.identity.login();
+        let login = options.identity.login(file)?;
         let has_cloud = matches!(flavor, Flavor::Keystone | Flavor::Standalone);
         let engine_config = kiln_engine::Config {
             outside: cloud.outside(&login).into(),
@@ -167,13 +179,16 @@ impl Settings {
         file.check_policy_options()?;
         let policy_files = api.policy_files(file);
         let unreadable = |error: PolicyFileError| file.error_at(error.option(), &error.to_string());
-        let mut warnings = file.warnings();
-        warnings.extend(missing_policy_dirs(file, &policy_files));
+        engine.check_encryption_key(file)?;
+        let mut notices = file.notices();
+        notices.warnings.extend(missing_policy_dirs(file, &policy_files));
+        notices.warnings.extend(missing_environment_dir(file, &engine.environment_dirs()));
         Ok(Settings {
             has_api: is_all || has("api"),
-            // Not every deployment has these APIs, so their port or their role must be set.
-            has_cfn: has("cfn") || is_all && api.cfn.has_port(),
-            has_cloudwatch: has("cloudwatch") || is_all && api.cloudwatch.has_port(),
+            // Not every deployment has these APIs, so their port, their role, or a URL that leads to them must be set.
+            has_cfn: has("cfn") || is_all && (api.cfn.has_port() || cloud.names_cfn()),
+            has_cloudwatch: has("cloudwatch")
+                || is_all && (api.cloudwatch.has_port() || cloud.names_cloudwatch()),
             has_engine: is_all || has("engine"),
             native: api.native.socket(file, "heat_api", 8004)?,
             cfn: api.cfn.socket(file, "heat_api_cfn", 8000)?,
@@ -181,8 +196,10 @@ impl Settings {
             database: engine.database(),
             keys: engine.keys_file.clone().unwrap_or_default(),
             metrics: options.logging.metrics(),
-            examiners: options.identity.examiners(file, &flavor, &login)?,
-            cloud: has_cloud.then(|| cloud.settings(file, &login)).transpose()?,
+            examiners: options.signatures.examiners(file, &flavor, &login)?,
+            cloud: has_cloud
+                .then(|| cloud.settings(file, &login, &options.services))
+                .transpose()?,
             flavor,
             login,
             policy_texts: policy_files.read().map_err(unreadable)?,
@@ -192,13 +209,15 @@ impl Settings {
             engine: engine_config,
             notifications: options.notifications.settings(file)?,
             plugin_dirs: engine.plugin_dirs(),
+            environment_dirs: engine.environment_dirs(),
             api: api_options,
             lease: engine.lease,
             calls_per_service: cloud.calls(),
             rate: api.rate(),
             connections: api.connections(),
             log: options.logging.settings(),
-            warnings,
+            types: engine.type_settings(),
+            notices,
         })
     }
 }
@@ -216,6 +235,14 @@ fn missing_policy_dirs(file: &ConfigFile, files: &PolicyFiles) -> Vec<String> {
     files.missing_dirs().map(warning).collect()
 }
 
+/// A warning about the directory of the global environment, if the file names it and it does not exist.
+fn missing_environment_dir(file: &ConfigFile, dirs: &EnvironmentDirs) -> Option<String> {
+    let directory = dirs.environments.as_deref().filter(|it| !it.exists())?;
+    let message =
+        format!("{} does not exist; its files will be read once it does", directory.display());
+    file.sets(ENVIRONMENT_DIR).then(|| file.message_at(ENVIRONMENT_DIR, &message))
+}
+
 fn check_roles(file: &ConfigFile, roles: &[String]) -> Result<(), CommandError> {
     match roles.iter().find(|role| !ROLES.contains(&role.as_str())) {
         None => Ok(()),
@@ -231,8 +258,8 @@ fn check_roles(file: &ConfigFile, roles: &[String]) -> Result<(), CommandError> 
 mod tests {
     use super::*;
 
-    fn warnings(text: &str) -> Vec<String> {
-        ConfigFile::parse(text).unwrap().warnings()
+    fn notices(text: &str) -> Notices {
+        ConfigFile::parse(text).unwrap().notices()
     }
 
     fn error(text: &str) -> String {
@@ -243,11 +270,10 @@ mod tests {
     }
 
     #[test]
-    fn options_without_an_effect_are_warned_of_with_what_was_meant() {
+    fn unknown_options_are_warned_of_with_what_was_meant() {
         let text = "\
 [DEFAULT]
 max_stacks_per_tennant = 1
-num_engine_workers = 4
 [keystone_authtoken]
 auth_backend = http://x
 [ec2authtoken.one]
@@ -256,16 +282,106 @@ auth_ulr = http://1
 anything = 1
 ";
         assert_eq!(
-            warnings(text),
+            notices(text).warnings,
             [
-                "kiln.conf: line 2: [DEFAULT] max_stacks_per_tennant has no effect; did you mean \
+                "kiln.conf: line 2: [DEFAULT] max_stacks_per_tennant is not known and is ignored; did you mean \
                  `max_stacks_per_tenant`?",
-                "kiln.conf: line 3: [DEFAULT] num_engine_workers has no effect",
-                "kiln.conf: line 5: [keystone_authtoken] auth_backend has no effect; did you mean \
+                "kiln.conf: line 4: [keystone_authtoken] auth_backend is not known and is ignored; did you mean \
                  `[kiln] auth_backend`?",
-                "kiln.conf: line 7: [ec2authtoken.one] auth_ulr has no effect; did you mean `auth_url`?",
+                "kiln.conf: line 6: [ec2authtoken.one] auth_ulr is not known and is ignored; did you mean \
+                 `auth_url`?",
             ]
         );
+    }
+
+    /// An operator can tell what is lost from what is done anyway.
+    #[test]
+    fn only_what_is_lost_is_warned_of() {
+        let text = "\
+[DEFAULT]
+num_engine_workers = 4
+encrypt_parameters_and_properties = True
+cloud_backend = heat.engine.clients.OpenStackClients
+keystone_backend = acme.Keystone
+stack_scheduler_hints = false
+[clients_nova]
+endpoint_type = internal
+http_log_debug = true
+[trustee]
+auth_type = v3password
+";
+        let notices = notices(text);
+        assert_eq!(
+            notices.warnings,
+            [
+                "kiln.conf: line 5: [DEFAULT] keystone_backend is not supported. It names Python code. For another \
+              identity service, use [paste_deploy] flavor = custombackend."
+            ]
+        );
+        assert_eq!(
+            notices.summary.as_deref(),
+            Some(
+                "kiln.conf: 3 options set nothing because Kiln needs no such setting: [DEFAULT] \
+                 num_engine_workers, [DEFAULT] encrypt_parameters_and_properties, [clients_nova] http_log_debug; \
+                 `kiln config list` gives the reasons"
+            )
+        );
+        assert_eq!(notices.details.len(), 3);
+        assert_eq!(
+            notices.details[1],
+            "kiln.conf: line 3: [DEFAULT] encrypt_parameters_and_properties is always on. Hidden values are always \
+             stored encrypted, with the keys of [kiln] keys_file."
+        );
+        assert_eq!(self::notices("[DEFAULT]\ndebug = true\n"), Notices::default());
+    }
+
+    #[test]
+    fn an_encryption_key_has_the_length_that_heat_asks_for() {
+        assert_eq!(
+            error(&format!("[DEFAULT]\nauth_encryption_key = {}\n", "k".repeat(32))),
+            "no error"
+        );
+        assert_eq!(
+            error("[DEFAULT]\nauth_encryption_key = short\n"),
+            "kiln.conf: line 2: [DEFAULT] auth_encryption_key: the key must have 32 characters, not 5"
+        );
+    }
+
+    #[test]
+    fn the_cloudformation_api_is_served_if_servers_are_sent_to_it() {
+        let has = |text: &str| {
+            let settings = Settings::from_file(&ConfigFile::parse(text).unwrap()).unwrap();
+            (settings.has_cfn, settings.has_cloudwatch)
+        };
+        assert_eq!(has(""), (false, false));
+        assert_eq!(has("[DEFAULT]\nheat_metadata_server_url = http://h:8000\n"), (true, false));
+        assert_eq!(has("[DEFAULT]\nheat_watch_server_url = http://h:8003\n"), (false, true));
+        let alone = "[DEFAULT]\nheat_waitcondition_server_url = http://h\n[kiln]\nroles = engine\n";
+        assert_eq!(has(alone), (false, false));
+    }
+
+    #[test]
+    fn logins_name_domains_by_id() {
+        let text = "\
+[keystone_authtoken]
+username = kiln
+user_domain_id = d1
+project_domain_id = d2
+[trustee]
+username = trustee
+[ec2authtoken]
+auth_url = http://e
+user_domain_id = d3
+";
+        let settings = Settings::from_file(&ConfigFile::parse(text).unwrap()).unwrap();
+        let named = |name: &str, id: &str| EntityRef::NameInDomainId {
+            name: name.into(),
+            domain_id: id.into(),
+        };
+        assert_eq!(settings.login.user, named("kiln", "d1"));
+        assert_eq!(settings.login.project, named("service", "d2"));
+        assert_eq!(settings.cloud.unwrap().trustee.unwrap().user, named("trustee", "d1"));
+        assert_eq!(settings.examiners.unwrap()[0].user, named("kiln", "d3"));
     }
 
     #[test]

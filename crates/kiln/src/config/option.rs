@@ -33,6 +33,8 @@ type OptionField<T> = fn(&mut OptionValues) -> &mut T;
 pub(crate) enum Setting {
     /// True or false.
     Flag(bool, OptionField<bool>),
+    /// True or false, or neither.
+    MaybeFlag(OptionField<Option<bool>>),
     /// A whole number in a range.
     Number { default: u64, min: u64, max: u64, field: OptionField<u64> },
     /// A time in seconds, at least one.
@@ -85,7 +87,7 @@ impl Setting {
     /// The name of the type.
     pub(crate) fn type_name(&self) -> &'static str {
         match self {
-            Setting::Flag(..) => "boolean",
+            Setting::Flag(..) | Setting::MaybeFlag(_) => "boolean",
             Setting::Number { .. } | Setting::Limit(..) => "integer",
             Setting::Seconds(..) => "seconds",
             Setting::Port(..) => "port",
@@ -127,7 +129,7 @@ impl Setting {
                 default.unwrap_or_default().to_owned()
             }
             Setting::List(default, _) | Setting::Repeated(default, _) => default.join(","),
-            Setting::MaybeText(_) | Setting::Password(_) => String::new(),
+            Setting::MaybeText(_) | Setting::Password(_) | Setting::MaybeFlag(_) => String::new(),
         }
     }
 
@@ -148,6 +150,7 @@ impl Setting {
             Setting::Flag(default, field) => {
                 *field(options) = any.map_or(Ok(*default), flag)?;
             }
+            Setting::MaybeFlag(field) => *field(options) = text.map(flag).transpose()?,
             Setting::Number { default, min, max, field } => {
                 *field(options) = any.map_or(Ok(*default), |text| number(text, *min, *max))?;
             }

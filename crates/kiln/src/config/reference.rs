@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests {
     use crate::config::option::OptionRow;
-    use crate::config::rows;
+    use crate::config::{ACCEPTED, AcceptedRow, rows};
     use std::fmt::Write;
     use std::path::Path;
 
@@ -13,9 +13,11 @@ mod tests {
 # Configuration
 
 All options of a configuration file (`kiln server --config FILE`). The format is that of oslo.config, and the names are those of
-Heat, so an existing `heat.conf` works unchanged; the section `[kiln]` has what Heat does not have. Options that are not listed here
-have no effect, which is logged at startup. `kiln config list` prints this table; `kiln config list --config FILE` prints the
-effective values and where they come from.
+Heat, so an existing `heat.conf` works unchanged; the section `[kiln]` has what Heat does not have. `kiln config list` prints these
+tables; `kiln config list --config FILE` prints the effective values and where they come from.
+
+The options of Heat that set nothing are [at the end](#options-that-set-nothing), each with the reason. When a server starts, it warns of
+options that are not supported or not known, and lists those that are always on or not needed in one line.
 
 This page is generated from the table of options in `crates/kiln/src/config/options/`: `KILN_BLESS=1 cargo test -p kiln
 configuration` writes it.
@@ -31,6 +33,15 @@ configuration` writes it.
                 writeln!(page, "\n## [{section}]\n\n{head}").unwrap();
             }
             writeln!(page, "{}", line(row)).unwrap();
+        }
+        let head = "| options | status | reason |\n|---|---|---|";
+        writeln!(page, "\n## Options that set nothing\n\n{head}").unwrap();
+        let mut accepted: Vec<&AcceptedRow> = ACCEPTED.iter().collect();
+        accepted.sort_by_key(|row| (row.section != "DEFAULT", row.section));
+        for AcceptedRow { section, names, acceptance, reason } in accepted {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            writeln!(page, "| `[{section}]` {} | {acceptance} | {reason} |", names.join(", "))
+                .unwrap();
         }
         page
     }

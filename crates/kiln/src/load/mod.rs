@@ -5,6 +5,7 @@
 //! template refers to is a finding.
 
 pub(crate) mod disk;
+pub(crate) mod global_environment;
 mod hidden;
 pub(crate) mod plugins;
 
@@ -77,7 +78,7 @@ pub(crate) fn check(
     let mut input = Input::new(FileId::default());
     input.template = Root::Document(template);
     input.environment = environment;
-    input.global = shipped();
+    input.global = Arc::new(shipped());
     let files = gathered.files.into_iter().map(|(url, text)| (url.into(), text.into()));
     input.files = Arc::new(files.collect());
     input.documents = gathered.documents;

@@ -5,6 +5,7 @@ use crate::render::names::Names;
 use crate::render::terminal::Terminal;
 use crate::render::texts::{MaskedRanges, SourceTexts};
 use crate::stdio::{CommandError, Streams};
+use kiln_resources::TypeSettings;
 use kiln_resources::plugin::{self, MAX_BYTES, MAX_FILES};
 use kiln_resources::registry::Registry;
 use kiln_template::{Diagnostic, FileId, Sources, Span, codes, read};
@@ -46,6 +47,33 @@ pub(crate) fn types(
         Ok(types) => Ok(Box::leak(Box::new(types))),
         Err(found) => Err(told(&found, &sources, streams)?),
     }
+}
+
+/// The types as an operator wants them.
+pub(crate) fn adjusted(types: &'static Registry, settings: &TypeSettings) -> &'static Registry {
+    match *settings == TypeSettings::default() {
+        true => types,
+        // The registry is used until the process ends.
+        false => Box::leak(Box::new(types.adjusted(settings))),
+    }
+}
+
+/// Warnings about plug-ins of Heat in the directories, which are Python code. What cannot be read is no plug-in.
+pub(crate) fn warnings(folders: &[PathBuf]) -> Vec<String> {
+    let entries = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
+    let paths = entries.filter_map(Result::ok).map(|entry| entry.path());
+    let is_python = |path: &PathBuf| path.extension() == Some(OsStr::new("py"));
+    let mut files: Vec<PathBuf> = paths.filter(is_python).take(MAX_ENTRIES).collect();
+    files.sort();
+    let warning = |path: &PathBuf| {
+        let path = path.display();
+        format!(
+            "{path} is a plug-in of Heat, which is not loaded because Kiln runs no Python: its resource types are \
+             unknown. Declare them in a YAML file (docs/write-a-resource-type.md), or map them to templates in a \
+             file of environment_dir"
+        )
+    };
+    files.iter().map(warning).collect()
 }
 
 /// The files of the directories, sorted by name within each.

@@ -4,7 +4,6 @@
 use super::otlp::TraceGuard;
 use crate::config::LogSettings;
 use crate::stdio::CommandError;
-use std::io::IsTerminal;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, fmt};
@@ -18,22 +17,22 @@ pub(crate) struct TraceGuard;
 
 /// Starts to log if `KILN_LOG` is set, for commands that do not log otherwise.
 #[cfg(feature = "dev")]
-pub(crate) fn start_if_asked() -> Result<Option<TraceGuard>, CommandError> {
+pub(crate) fn start_if_asked(is_styled: bool) -> Result<Option<TraceGuard>, CommandError> {
     let is_asked = std::env::var_os(VARIABLE).is_some_and(|value| !value.is_empty());
-    is_asked.then(|| start(&LogSettings::default())).transpose()
+    is_asked.then(|| start(&LogSettings::default(), is_styled)).transpose()
 }
 
 /// Starts to log, and to export traces if that is built in and configured. `KILN_LOG` overrides the levels of the
-/// settings. Spans that are still to be exported are sent when the guard is dropped.
-pub(crate) fn start(settings: &LogSettings) -> Result<TraceGuard, CommandError> {
+/// settings. Lines have colours if standard error is styled. Spans that are still to be exported are sent when the
+/// guard is dropped.
+pub(crate) fn start(settings: &LogSettings, is_styled: bool) -> Result<TraceGuard, CommandError> {
     let asked = std::env::var_os(VARIABLE)
         .and_then(|value| value.into_string().ok())
         .filter(|value| !value.is_empty());
     let filter = EnvFilter::try_new(asked.unwrap_or_else(|| directives(settings)));
     let filter = filter
         .map_err(|error| CommandError::usage(format!("the levels in {VARIABLE}: {error}")))?;
-    let is_terminal = std::io::stderr().is_terminal();
-    let lines = fmt::layer().with_writer(std::io::stderr).with_ansi(is_terminal);
+    let lines = fmt::layer().with_writer(std::io::stderr).with_ansi(is_styled);
     let lines = if settings.is_json {
         lines.json().flatten_event(true).with_span_list(false).boxed()
     } else {

@@ -4,6 +4,8 @@ mod accept;
 mod activity;
 mod backend;
 mod connections;
+mod environment_watch;
+mod file_watch;
 mod listening;
 pub(crate) mod log;
 #[cfg(feature = "otlp")]
@@ -13,22 +15,34 @@ pub(crate) mod tls;
 
 pub(crate) use backend::HttpBackend;
 pub(crate) use connections::{ConnectionLimits, ConnectionTable, max_connections, max_per_address};
+pub(crate) use environment_watch::WatchedEnvironment;
+pub(crate) use file_watch::FileWatch;
 pub(crate) use listening::{HttpServer, address, bind_shared, leave, serve};
 #[cfg(feature = "dev")]
 pub(crate) use listening::{bind, url};
-pub(crate) use policy_watch::PolicyWatch;
+pub(crate) use policy_watch::WatchedPolicy;
 
 use crate::stdio::CommandError;
 use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
 use axum::{Extension, Router};
 use kiln_api::{App, Scheme, auth};
+use kiln_cloud::Tls;
 use kiln_engine::now;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 use std::sync::Arc;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
+
+/// The version of the program, and the commit that it was built from if the build says so (`KILN_COMMIT`).
+pub(crate) fn revision() -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    match option_env!("KILN_COMMIT").filter(|commit| !commit.is_empty()) {
+        Some(commit) => format!("kiln {version} ({commit})"),
+        None => format!("kiln {version}"),
+    }
+}
 
 /// The host name of this machine.
 pub(crate) fn host_name() -> Arc<str> {
@@ -62,10 +76,11 @@ where
 /// Authenticates callers by tokens of the identity service.
 pub(crate) fn keystone(
     url: &str,
+    tls: &Tls,
     login: auth::Login,
     settings: auth::Settings,
 ) -> Result<Arc<auth::Keystone>, CommandError> {
-    let identity = auth::IdentityClient::new(client()?, url);
+    let identity = auth::IdentityClient::new(client(tls)?, url);
     let keystone = Arc::new(auth::Keystone::new(identity, login, settings, Arc::new(now)));
     let watching = keystone.clone();
     spawn(async move { watching.watch().await });
@@ -79,9 +94,9 @@ pub(crate) async fn exchange(app: &Arc<App>) -> Result<JoinHandle<()>, CommandEr
     Ok(spawn(kiln_api::aws::keep_syncing(app.clone())))
 }
 
-/// The HTTP client.
-pub(crate) fn client() -> Result<reqwest::Client, CommandError> {
-    let client = kiln_cloud::client_builder().build();
+/// An HTTP client.
+pub(crate) fn client(tls: &Tls) -> Result<reqwest::Client, CommandError> {
+    let client = tls.configure(kiln_cloud::client_builder()).and_then(|client| client.build());
     client.map_err(|error| CommandError::usage(format!("cannot create an HTTP client: {error}")))
 }
 

@@ -12,7 +12,7 @@ mod servers;
 mod signatures;
 mod sizes;
 mod streams;
-mod target;
+pub(crate) mod target;
 
 use crate::cloud::{credentials, hidden, signals};
 use databases::Database;

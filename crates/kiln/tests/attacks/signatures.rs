@@ -126,10 +126,12 @@ pub(super) async fn old_ones_change_nothing(kiln: &KilnProcess) {
         let (status, text) = send(stack, version, time).await;
         assert!(status == 400 && text.contains(code), "{stack}: {status} {text}");
     }
+    let (status, first) = send("timed", Version::Two, Some(&now)).await;
+    assert_eq!(status, 200, "{first}");
+    // Within the second that both name, the answer is the same; nothing is created again.
     let (status, text) = send("timed", Version::Two, Some(&now)).await;
-    assert_eq!(status, 200, "{text}");
-    let (status, text) = send("timed", Version::Two, Some(&now)).await;
-    assert!(status == 400 && text.contains("RequestExpired"), "again: {status} {text}");
+    let is_refused = status == 400 && text.contains("RequestExpired");
+    assert!(is_refused || status == 200 && text == first, "again: {status} {text}");
     let listed = user.ask(kiln, "GET", "/stacks", None).await.body;
     let names = listed["stacks"].as_array().expect("a list").iter();
     assert_eq!(names.map(|it| &it["stack_name"]).collect::<Vec<_>>(), ["timed"]);

@@ -25,6 +25,15 @@ async fn bind() -> (TcpListener, String) {
 
 impl Target {
     pub(super) async fn start(database: Database) -> Target {
+        Target::start_with(database, "", &[]).await
+    }
+
+    /// A server on SQLite with some more lines of configuration, and files beside the configuration file.
+    pub(crate) async fn with_files(options: &str, files: &[(&str, &str)]) -> Target {
+        Target::start_with(Database::sqlite(), options, files).await
+    }
+
+    async fn start_with(database: Database, options: &str, files: &[(&str, &str)]) -> Target {
         let ((front, identity_url), (back, cloud_url)) = (bind().await, bind().await);
         // The catalogue names the server's addresses, so they are chosen before it starts.
         let [api, cfn] = [bind().await.1, bind().await.1];
@@ -37,10 +46,11 @@ impl Target {
         let identity = Arc::new(identity.expect("an identity service"));
         let cloud = Options { quota: Some(-1), ..Options::new(clock) };
         let cloud = Cloud::open(cloud, identity.clone()).expect("a cloud");
-        let config = config(&database.url(), [&api, &cfn], &identity, &identity_url);
+        let config = config(&database.url(), [&api, &cfn], &identity, &identity_url) + options;
         tokio::spawn(axum::serve(back, cloud.router()).into_future());
         tokio::spawn(axum::serve(front, identity::router(identity)).into_future());
         let directory = TestDirectory::with(&[("kiln.conf", &config), ("log", "")]);
+        files.iter().for_each(|(name, text)| directory.put(name, text.as_bytes()));
         let identity_url = format!("{identity_url}/v3");
         let kiln = KilnProcess::on_simulated_cloud(directory, [identity_url, cloud_url]).await;
         Target { kiln, database }

@@ -67,6 +67,11 @@ fn the_tools_of_aws_work() {
     run("cloudformation.py", |clouds| vec![clouds.into()]);
 }
 
+#[test]
+fn the_command_line_of_aws_deploys_stacks() {
+    run("awscli.py", |clouds| vec![clouds.into()]);
+}
+
 /// The agent in a server reads what it has to apply; the server has a key of its own for that.
 #[test]
 fn an_agent_in_a_server_reads_its_metadata() {

@@ -9,6 +9,7 @@ pub(crate) mod credentials;
 mod drift;
 mod failures;
 mod given;
+mod global_environment;
 mod guests;
 pub(crate) mod hidden;
 pub(crate) mod kiln_process;

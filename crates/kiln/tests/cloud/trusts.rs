@@ -51,8 +51,7 @@ impl Site {
         let cloud = Cloud::open(Options::new(clock), identity.clone()).expect("a cloud");
         let own = identity.service_login();
         let login = Login {
-            user: own.user_id.clone(),
-            domain: None,
+            user: kiln_cloud::EntityRef::Id(own.user_id.clone()),
             password: own.password.as_str().into(),
         };
         tokio::spawn(axum::serve(back, cloud.router()).into_future());

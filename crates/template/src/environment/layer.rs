@@ -13,14 +13,14 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// A registry with every statement applied.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Layer {
     types: Arc<Types>,
     resources: Arc<Resources>,
 }
 
 /// The entries beside `resources`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Types {
     scope: ResourceScope,
     /// The lengths that prefixes of wildcards have.
@@ -28,7 +28,7 @@ struct Types {
 }
 
 /// The entries under `resources`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Resources {
     scope: ResourceScope,
     /// The names that are patterns, in order.
@@ -37,7 +37,7 @@ struct Resources {
 
 type ResourceScope = IndexMap<Arc<str>, ScopeMember>;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 enum ScopeMember {
     Type(Mapping),
     Hooks(Flags<Hook>),
@@ -46,13 +46,13 @@ enum ScopeMember {
 }
 
 /// The target that a type is mapped to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Mapping {
     pub(super) target: MappingTarget,
     pub(super) span: Option<Span>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum MappingTarget {
     /// A template, by its name.
     Template(Arc<str>),
@@ -119,6 +119,21 @@ impl Layer {
             }
         }
         actions
+    }
+
+    /// The types that are mapped to templates, for all resources.
+    pub(super) fn template_types(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
+        template_types(&self.types.scope)
+    }
+
+    /// The names of all templates that types are mapped to.
+    pub(super) fn template_names(&self) -> BTreeSet<Arc<str>> {
+        let for_resources = self.resources.scope.values().filter_map(|member| match member {
+            ScopeMember::Inner(scope) => Some(&**scope),
+            _ => None,
+        });
+        let scopes = std::iter::once(&self.types.scope).chain(for_resources);
+        scopes.flat_map(template_types).map(|(_, template)| template.clone()).collect()
     }
 
     /// Whether there are entries for single resources.
@@ -232,6 +247,15 @@ impl Layer {
         let patterns = scope.keys().filter(|key| pattern::is_pattern(key)).cloned().collect();
         self.resources = Arc::new(Resources { scope, patterns });
     }
+}
+
+fn template_types(scope: &ResourceScope) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
+    scope.iter().filter_map(|(key, member)| match member {
+        ScopeMember::Type(Mapping { target: MappingTarget::Template(name), .. }) => {
+            Some((key, name))
+        }
+        _ => None,
+    })
 }
 
 fn mapping<'a>(scope: &'a ResourceScope, type_name: &str) -> Option<(&'a Arc<str>, &'a Mapping)> {

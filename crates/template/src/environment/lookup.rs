@@ -6,6 +6,7 @@
 //! entries or resources there are.
 
 use super::flags::{Action, Hook};
+use super::global::GlobalEnvironment;
 use super::layer::{Layer, MappingTarget};
 use super::search::Search;
 use crate::codes;
@@ -84,18 +85,23 @@ impl Unresolved {
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     pub(super) user: Layer,
-    pub(super) global: Arc<Layer>,
+    pub(super) global: Arc<GlobalEnvironment>,
 }
 
 impl Registry {
     /// The user's registry over the operator's.
-    pub fn new(user: Layer, global: Arc<Layer>) -> Registry {
+    pub fn new(user: Layer, global: Arc<GlobalEnvironment>) -> Registry {
         Registry { user, global }
     }
 
     /// The user's registry.
     pub fn user(&self) -> &Layer {
         &self.user
+    }
+
+    /// The operator's environment.
+    pub fn global(&self) -> &Arc<GlobalEnvironment> {
+        &self.global
     }
 
     /// Resolves the type of a resource.
@@ -156,7 +162,7 @@ impl Registry {
 
     /// The operator's alias for exactly this type, if there is one.
     pub(super) fn operators_alias(&self, type_name: &str) -> Option<&Arc<str>> {
-        match &self.global.exact(type_name)?.1.target {
+        match &self.global.layer.exact(type_name)?.1.target {
             MappingTarget::Type(target) => Some(target),
             MappingTarget::Template(_) => None,
         }
@@ -171,7 +177,8 @@ mod tests {
     const BUILTIN: [&str; 4] =
         ["OS::Heat::None", "OS::Heat::RandomString", "OS::Heat::Value", "OS::Neutron::Net"];
 
-    fn registry(user: &str, global: Layer) -> Registry {
+    fn registry(user: &str, layer: Layer) -> Registry {
+        let global = GlobalEnvironment { layer, ..GlobalEnvironment::default() };
         let text = format!(r#"{{"resource_registry": {user}}}"#);
         environment(&text).registry(Arc::new(global))
     }

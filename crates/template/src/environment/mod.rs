@@ -6,6 +6,7 @@
 
 mod combine;
 mod flags;
+mod global;
 mod layer;
 mod lookup;
 pub mod merge;
@@ -18,6 +19,7 @@ mod strategy;
 
 pub use combine::combine;
 pub use flags::{Action, Flags, Hook};
+pub use global::GlobalEnvironment;
 pub use layer::Layer;
 pub use lookup::{EntryPath, Implementation, Owner, Registry, Unresolved};
 pub(crate) use statement::PLAIN_KEYS;
@@ -60,7 +62,7 @@ impl Environment {
     }
 
     /// The registry that this environment makes over the operator's.
-    pub fn registry(&self, global: Arc<Layer>) -> Registry {
+    pub fn registry(&self, global: Arc<GlobalEnvironment>) -> Registry {
         let mut user = Layer::default();
         user.load(&self.resource_registry);
         Registry::new(user, global)

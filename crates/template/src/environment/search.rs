@@ -118,14 +118,14 @@ impl<'a> Search<'a> {
         if within == Owner::User {
             self.add_layer(&self.registry.user, Owner::User, type_name, &mut candidates);
         }
-        self.add_layer(&self.registry.global, Owner::Operator, type_name, &mut candidates);
+        self.add_layer(&self.registry.global.layer, Owner::Operator, type_name, &mut candidates);
         let key: Arc<str> = type_name.into();
         if is_template_name(type_name) {
             let entry = EntryPath { owner: within, path: vec![key.clone()] };
             let found = Implementation::Template { url: key.clone(), entry, span: None };
             candidates.push(TypeCandidate::general(within, &key, SearchStep::Done(found)));
         }
-        if (self.is_builtin)(type_name) {
+        if (self.is_builtin)(type_name) && !self.registry.global.removes(type_name) {
             let found = Implementation::Builtin(key.clone());
             candidates.push(TypeCandidate::general(Owner::Operator, &key, SearchStep::Done(found)));
         }

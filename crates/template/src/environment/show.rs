@@ -87,7 +87,7 @@ impl Environment {
 
 #[cfg(test)]
 mod tests {
-    use crate::environment::Layer;
+    use crate::environment::GlobalEnvironment;
     use crate::environment::fixture::{environment, json};
     use std::sync::Arc;
 
@@ -96,7 +96,7 @@ mod tests {
         let text = r#"{"parameters": {"a": "x", "secret": "y", "none": null}, "parameter_defaults": {"secret": 5, "d": 1},
             "resource_registry": {"A": "b.yaml"}, "event_sinks": [{"type": "zaqar-queue", "target": "q"}]}"#;
         let environment = environment(text);
-        let registry = environment.registry(Arc::new(Layer::from_aliases([
+        let registry = environment.registry(Arc::new(GlobalEnvironment::from_aliases([
             ("OS::Quantum*", "OS::Neutron*"),
             ("OS::Metering::Alarm", "OS::Aodh::Alarm"),
         ])));

@@ -5,7 +5,7 @@ use super::nested::NestedTemplate;
 use super::stack::Stack;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::environment::Implementation;
+use crate::environment::{Implementation, Owner};
 use crate::nested;
 use crate::schema::{PropertyType, TypeSchema};
 use crate::template::Resource;
@@ -23,7 +23,8 @@ impl Stack<'_> {
         let types = self.context.types;
         let is_builtin = |name: &str| types.schema(name).is_some();
         let kind = &resource.type_name.value;
-        let entry = child.entry.as_ref()?;
+        // An operator's template takes the place of a type, and need not look like it.
+        let entry = child.entry.as_ref().filter(|entry| entry.owner == Owner::User)?;
         let hidden =
             self.registry.resolve_without(kind, Some(&resource.name), entry, &is_builtin).ok()?;
         let facade = match hidden {

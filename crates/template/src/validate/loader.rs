@@ -5,6 +5,7 @@ use crate::codes;
 use crate::definition::Files;
 use crate::diagnostic::Diagnostic;
 use crate::document::Node;
+use crate::environment::{GlobalEnvironment, Owner};
 use crate::eval::Budget;
 use crate::findings::{Findings, Stage};
 use crate::limits::Limits;
@@ -37,7 +38,8 @@ pub(super) struct Loader<'s> {
     /// Files that were read before.
     documents: IndexMap<Arc<str>, Node>,
     pub(super) limits: Limits,
-    loaded: IndexMap<Arc<str>, Loaded>,
+    /// Templates of the request and of the operator, by their names.
+    loaded: IndexMap<(Owner, Arc<str>), Loaded>,
     /// Templates in use as types.
     pub(super) children: BTreeMap<Use, Arc<NestedTemplate>>,
     /// The budget of all expressions of the tree.
@@ -150,9 +152,11 @@ impl<'s> Loader<'s> {
         }
     }
 
-    pub(super) fn load(&mut self, url: &str) -> Option<&Loaded> {
-        if !self.loaded.contains_key(url) {
-            let (url, text) = self.files.get_key_value(url)?;
+    /// A template among the files of the request.
+    pub(super) fn load(&mut self, url: &Arc<str>) -> Option<&Loaded> {
+        let key = (Owner::User, url.clone());
+        if !self.loaded.contains_key(&key) {
+            let text = self.files.get(url)?;
             let loaded = match self.documents.swap_remove(url) {
                 Some(document) => lower_template(document, Vec::new()),
                 None => {
@@ -160,9 +164,25 @@ impl<'s> Loader<'s> {
                     read_template(file, url, text, &self.limits)
                 }
             };
-            self.loaded.insert(url.clone(), loaded);
+            self.loaded.insert(key.clone(), loaded);
         }
-        self.loaded.get(url)
+        self.loaded.get(&key)
+    }
+
+    /// A template that an entry of the operator's registry names, and that did not come with the request.
+    pub(super) fn load_global(
+        &mut self,
+        url: &Arc<str>,
+        global: &GlobalEnvironment,
+    ) -> Option<&Loaded> {
+        let key = (Owner::Operator, url.clone());
+        if !self.loaded.contains_key(&key) {
+            let text = global.template(url)?;
+            let file = self.sources.add(url.clone(), text.clone());
+            let limits = Limits { max_bytes: usize::MAX, ..self.limits };
+            self.loaded.insert(key.clone(), read_template(file, url, text, &limits));
+        }
+        self.loaded.get(&key)
     }
 }
 

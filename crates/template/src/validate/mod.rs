@@ -14,7 +14,7 @@ mod stack;
 
 use crate::codes::{self, Code};
 use crate::constraint::CustomConstraints;
-use crate::definition::{Files, UnsetParameters};
+use crate::definition::{Files, QueryLimits, UnsetParameters};
 use crate::limits::Limits;
 use crate::parameters::ParameterCheck;
 use crate::schema::TypeSchema;
@@ -209,6 +209,8 @@ pub struct Context<'a> {
     pub max_depth: usize,
     /// How many resources the whole tree may have; nothing means no limit.
     pub max_resources: Option<usize>,
+    /// The limits of YAQL queries.
+    pub query_limits: QueryLimits,
 }
 
 impl<'a> Context<'a> {
@@ -221,6 +223,7 @@ impl<'a> Context<'a> {
             limits: Limits::default(),
             max_depth: 5,
             max_resources: Some(1000),
+            query_limits: QueryLimits::default(),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::codes;
 use crate::constraint::NestedConstraints;
 use crate::diagnostic::{Diagnostic, Label};
 use crate::document::{Node, SecretHandling};
-use crate::environment::EntryPath;
+use crate::environment::{EntryPath, Owner};
 use crate::findings::{Findings, Stage};
 use crate::generated;
 use crate::lower;
@@ -51,7 +51,11 @@ impl<'a> Stack<'a> {
             return Ok(ResolvedType::Template(child.clone()));
         }
         let mut findings = Findings::new();
-        match loader.load(&url).cloned() {
+        let mut loaded = loader.load(&url).cloned();
+        if loaded.is_none() && entry.owner == Owner::Operator {
+            loaded = loader.load_global(&url, self.registry.global()).cloned();
+        }
+        match loaded {
             Some(Loaded::Template(template, flaws)) => {
                 let interface =
                     nested::interface(&resource.type_name.value, &template, self.defaults);
@@ -183,7 +187,9 @@ impl Stack<'_> {
                 dialect: child.template.version.dialect(),
             },
         };
-        let (definition, problems) = inside.bind(self.context.custom, ParameterCheck::NamesOnly);
+        let (mut definition, problems) =
+            inside.bind(self.context.custom, ParameterCheck::NamesOnly);
+        definition.query_limits = self.context.query_limits;
         findings.append(problems);
         let mut checks = self.context.checks;
         checks.values = checks.nested == NestedChecks::Values;

@@ -8,7 +8,7 @@ use crate::codes;
 use crate::definition::Definition;
 use crate::diagnostic::Diagnostic;
 use crate::document::Node;
-use crate::environment::{self, Environment, Layer, Registry};
+use crate::environment::{self, Environment, GlobalEnvironment, Registry};
 use crate::findings::{Findings, Stage};
 use crate::lower;
 use crate::parameters::{Parameters, PseudoParameters, SuppliedParameters, SuppliedValues};
@@ -38,8 +38,8 @@ pub struct Input {
     pub environment: Environment,
     /// Names of files that are merged to an environment, which replaces the one above.
     pub environment_files: Vec<Arc<str>>,
-    /// The operator's resource registry.
-    pub global: Arc<Layer>,
+    /// The operator's environment.
+    pub global: Arc<GlobalEnvironment>,
     /// The files of the request.
     pub files: SharedFiles,
     /// Why templates could not be fetched, by URL.
@@ -179,6 +179,7 @@ fn check(
     let (mut definition, problems) =
         Definition::bind(template, parameters, input.files, context.checks.absent);
     findings.append(problems);
+    definition.query_limits = context.query_limits;
     let stack = Stack {
         context,
         definition: &definition,

@@ -2,7 +2,7 @@
 //!
 //! What a case expects of a whole stack is checked as far as this part decides it.
 
-use kiln_template::environment::{Environment, Implementation, Layer, merge};
+use kiln_template::environment::{Environment, GlobalEnvironment, Implementation, merge};
 use kiln_template::parameters::{
     self, Features, Lookup, ParameterCheck, Parameters, PseudoParameters, SuppliedParameters,
 };
@@ -145,8 +145,8 @@ fn types(
     environment: &Environment,
     found: &mut Vec<Diagnostic>,
 ) -> BTreeMap<String, Option<String>> {
-    let registry =
-        environment.registry(Arc::new(Layer::from_aliases([("OS::Quantum*", "OS::Neutron*")])));
+    let registry = environment
+        .registry(Arc::new(GlobalEnvironment::from_aliases([("OS::Quantum*", "OS::Neutron*")])));
     let is_builtin = |name: &str| name.starts_with("OS::Heat::");
     let resources = template.as_map().and_then(|map| map.get("resources")?.as_map());
     let mut types = BTreeMap::new();

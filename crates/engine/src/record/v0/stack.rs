@@ -3,8 +3,9 @@
 use super::Fields;
 use super::fields::{id, items, members, number, string, text, word};
 use crate::record::v1::{
-    AuthBody, CredentialBody, EngineBody, EventBody, FailureBody, PendingDelegationBody,
-    SnapshotBody, SoftwareBody, StackBody, TraversalBody, TraversalFailureBody,
+    AuthBody, ChangeSetBody, CredentialBody, EngineBody, EventBody, FailureBody,
+    PendingDelegationBody, SnapshotBody, SoftwareBody, StackBody, TraversalBody,
+    TraversalFailureBody,
 };
 use crate::record::{Record, Unreadable};
 use kiln_template::Value;
@@ -134,6 +135,14 @@ impl Record for PendingDelegationBody {
 
     fn from_v0(value: Value) -> Result<PendingDelegationBody, Unreadable> {
         Ok(PendingDelegationBody { secret: text(value)? })
+    }
+}
+
+impl Record for ChangeSetBody {
+    const NAME: &'static str = "change_set";
+
+    fn from_v0(_: Value) -> Result<ChangeSetBody, Unreadable> {
+        Err(Unreadable::malformed("change sets have always had a version"))
     }
 }
 

@@ -15,7 +15,9 @@ pub(crate) mod stack;
 pub(crate) use alarm::{AlarmBody, AlarmEventBody, SeriesBody, WebhookBody};
 pub(crate) use command::{CommandBody, SettingsBody};
 pub(crate) use credential::{AuthBody, CredentialBody};
-pub(crate) use object::{EngineBody, PendingDelegationBody, SoftwareBody};
+pub(crate) use object::{
+    ChangeBody, ChangeName, ChangeSetBody, EngineBody, PendingDelegationBody, SoftwareBody,
+};
 pub(crate) use recipe::{CreatedByBody, RecipeBody, SentRecipeBody, TemplateBody};
 pub(crate) use resource::{
     CooldownBody, DefinitionBody, ErrorBody, OperationBody, OperationName, PauseBody, ResourceBody,

@@ -1,6 +1,6 @@
 //! Objects that are stored beside stacks.
 
-use crate::record::value::StoredMembers;
+use crate::record::value::{Id, StoredMembers};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
@@ -30,3 +30,75 @@ impl fmt::Debug for PendingDelegationBody {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EngineBody {}
+
+/// A change set: a create or an update of a stack that is kept until it is executed.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ChangeSetBody {
+    /// Its name.
+    pub(crate) name: Arc<str>,
+    /// The id of the stack; that of a stack to be created is chosen beforehand.
+    pub(crate) stack: Id,
+    /// Whether the stack is to be created.
+    pub(crate) creates: bool,
+    /// What its author says about it.
+    pub(crate) description: Option<Arc<str>>,
+    /// The template; that of the stack if there is none.
+    pub(crate) template: Option<Arc<str>>,
+    /// Values of parameters.
+    pub(crate) parameters: Vec<(Arc<str>, Arc<str>)>,
+    /// Whether parameters that are neither given nor cleared keep their values.
+    pub(crate) is_partial: bool,
+    /// Parameters that do not keep their values.
+    pub(crate) cleared: Vec<Arc<str>>,
+    /// The timeout of the action in seconds.
+    pub(crate) timeout: Option<u64>,
+    /// Whether a failure is rolled back.
+    pub(crate) is_rolled_back: Option<bool>,
+    /// What would be done with which resources.
+    pub(crate) changes: Vec<ChangeBody>,
+    /// Why there is nothing to execute.
+    pub(crate) failure: Option<Arc<str>>,
+    /// The state of the stack for which the changes were computed.
+    pub(crate) base: Option<Arc<str>>,
+    /// Whether it was executed.
+    pub(crate) is_executed: bool,
+}
+
+/// One change of a change set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ChangeBody {
+    /// The resource.
+    pub(crate) resource: Arc<str>,
+    /// Its type.
+    pub(crate) type_name: Arc<str>,
+    /// The id of its object.
+    pub(crate) physical_id: Option<Arc<str>>,
+    /// What would be done with it.
+    pub(crate) fate: ChangeName,
+}
+
+/// What would be done with a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum ChangeName {
+    /// It would be created.
+    #[serde(rename = "add")]
+    Add,
+    /// It would be updated.
+    #[serde(rename = "update")]
+    Update,
+    /// It would be replaced.
+    #[serde(rename = "replace")]
+    Replace,
+    /// It would be deleted.
+    #[serde(rename = "remove")]
+    Remove,
+}
+
+impl fmt::Debug for ChangeSetBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Values of parameters may be hidden ones.
+        write!(f, "ChangeSetBody {{ name: {:?}, stack: {:?} }}", self.name, self.stack)
+    }
+}

@@ -9,16 +9,18 @@ mod progress;
 
 use crate::cli::Dev;
 use crate::commands::db;
+use crate::load::global_environment::EnvironmentDirs;
 use crate::load::plugins;
-use crate::serving::{self, ConnectionLimits, ConnectionTable, HttpServer};
+use crate::serving::{
+    self, ConnectionLimits, ConnectionTable, FileWatch, HttpServer, WatchedEnvironment,
+};
 use crate::stdio::{CommandError, Streams, Verdict};
-use kiln_api::auth::{self, AuthScope, EntityRef, Login};
+use kiln_api::auth::{self, AuthScope, Login};
 use kiln_api::{App, Metrics, Options};
-use kiln_cloud::{NoCloud, OpenStack, Transport};
+use kiln_cloud::{DomainRef, EntityRef, NoCloud, OpenStack, Tls, Transport};
 use kiln_engine::loopback::Loopback;
 use kiln_engine::store::Store;
-use kiln_engine::{Config, Engine, EngineSettings, Rules, Service, now};
-use kiln_resources::environment::shipped;
+use kiln_engine::{Config, Engine, EngineSettings, Rules, Service, SharedGlobalEnvironment, now};
 use kiln_resources::op::{Domain, GuestAccess};
 use kiln_resources::registry::Registry;
 use kiln_sim::cloud::Cloud;
@@ -65,7 +67,7 @@ impl Drop for StateDir {
 }
 
 pub(crate) fn run(arguments: &Dev, streams: &mut Streams<'_>) -> Result<Verdict, CommandError> {
-    let _traces = serving::log::start_if_asked()?;
+    let _traces = serving::log::start_if_asked(streams.err_styled)?;
     db::wait_for(serve(arguments, streams))?
 }
 
@@ -73,9 +75,10 @@ async fn serve(arguments: &Dev, streams: &mut Streams<'_>) -> Result<Verdict, Co
     // Errors of the template are reported before anything is started.
     let first = arguments.template.as_ref().map(|_| first::load(arguments)).transpose()?;
     let types = plugins::types(&arguments.plugin_dirs, streams)?;
+    let global = global_environment(arguments, streams)?;
     let mut stop = serving::StopSignals::new()?;
     let files = serving::raise_file_limit();
-    let running = start(arguments, types, files).await?;
+    let running = start(arguments, (types, global), files).await?;
     let clouds = clouds::write(arguments, &running.identity_url)?;
     welcome(&running, &clouds, streams)?;
     let mut verdict = Verdict::Good;
@@ -104,9 +107,37 @@ async fn serve(arguments: &Dev, streams: &mut Streams<'_>) -> Result<Verdict, Co
     Ok(verdict)
 }
 
+/// The global environment of the directories that the arguments name, which is kept up to date. Files that cannot be
+/// used are errors.
+fn global_environment(
+    arguments: &Dev,
+    streams: &mut Streams<'_>,
+) -> Result<Arc<SharedGlobalEnvironment>, CommandError> {
+    let dirs = EnvironmentDirs {
+        environments: arguments.environment_dir.clone(),
+        templates: arguments.template_dir.clone(),
+    };
+    if let Some(directory) = dirs.environments.as_deref().filter(|it| !it.is_dir()) {
+        let directory = directory.display();
+        return Err(CommandError::usage(format!("--environment-dir: {directory} is no directory")));
+    }
+    let texts = dirs.read();
+    let loaded = texts.load();
+    if !loaded.errors.is_empty() {
+        return Err(CommandError::usage(loaded.errors.join("\nkiln: ")));
+    }
+    for warning in &loaded.warnings {
+        writeln!(streams.err, "kiln: {warning}")?;
+    }
+    let shared = Arc::new(SharedGlobalEnvironment::new(loaded.environment));
+    let files = WatchedEnvironment { dirs, shared: shared.clone() };
+    serving::spawn(FileWatch::new(files, texts).run());
+    Ok(shared)
+}
+
 async fn start(
     arguments: &Dev,
-    types: &'static Registry,
+    (types, global): (&'static Registry, Arc<SharedGlobalEnvironment>),
     files: usize,
 ) -> Result<DevServer, CommandError> {
     let port = |port: u16| if arguments.free_ports { 0 } else { port };
@@ -178,7 +209,6 @@ async fn start(
     let quiet = Duration::from_secs(arguments.quiet);
     // Alarms are evaluated often, so that users need not wait for them.
     let watch = Duration::from_secs(1);
-    let global = shipped();
     let config = Config {
         types,
         global,
@@ -202,6 +232,7 @@ async fn start(
     let login = identity.service_login();
     let auth = serving::keystone(
         &identity_url,
+        &Tls::default(),
         Login {
             user: EntityRef::Id(login.user_id.clone()),
             password: Secret::new(login.password.as_str().into()),
@@ -217,7 +248,7 @@ async fn start(
         service: service.clone(),
         auth,
         policy: Default::default(),
-        options: Options { stack_domain, ..Options::default() },
+        options: Options { stack_domain, revision: serving::revision(), ..Options::default() },
         metrics: Metrics::default(),
         long_polls: Default::default(),
         event_streams: Default::default(),
@@ -259,17 +290,14 @@ async fn start(
 fn transport(identity_url: &str, identity: &Identity) -> Result<Arc<dyn Transport>, CommandError> {
     let login = identity.service_login();
     let trustee = kiln_cloud::Login {
-        user: login.user_id.clone(),
-        domain: None,
+        user: EntityRef::Id(login.user_id.clone()),
         password: login.password.as_str().into(),
     };
     let owner = identity.domain_admin_login();
-    let stack_domain = kiln_cloud::StackDomain {
-        id: owner.domain_id.clone(),
-        name: String::new(),
+    let stack_domain = kiln_cloud::StackDomain::Domain {
+        domain: DomainRef::Id(owner.domain_id.clone().unwrap_or_default()),
         admin: owner.user_name.clone(),
         password: owner.password.as_str().into(),
-        project: None,
     };
     let settings = kiln_cloud::Settings {
         trustee: Some(trustee),

@@ -4,7 +4,7 @@ use crate::config::Socket;
 use crate::config::file::ConfigFile;
 use crate::config::option::{OptionKey, OptionRow, Setting};
 use crate::config::policy_files::PolicyFiles;
-use crate::serving::{ConnectionLimits, max_connections, max_per_address};
+use crate::serving::{self, ConnectionLimits, max_connections, max_per_address};
 use crate::stdio::CommandError;
 use kiln_api::cfn::Prices;
 use kiln_api::policy;
@@ -36,7 +36,7 @@ pub(in crate::config) struct ApiOptions {
     max_bodies_bytes: u64,
     max_streams: u64,
     max_streams_per_project: u64,
-    revision: String,
+    revision: Option<String>,
     trusts_proxy: bool,
     origins: Vec<String>,
     old_signatures: bool,
@@ -304,8 +304,8 @@ pub(super) const ROWS: &[OptionRow] = &[
     OptionRow::new(
         "revision",
         "heat_revision",
-        "The revision that build_info shows.",
-        Setting::Text("unknown", |it| &mut it.api.revision),
+        "The revision that build_info shows; the version and the commit of Kiln if not set.",
+        Setting::MaybeText(|it| &mut it.api.revision),
     ),
 ];
 
@@ -385,7 +385,7 @@ impl ApiOptions {
             max_streams: count(self.max_streams),
             max_streams_per_project: count(self.max_streams_per_project),
             stream_send_timeout: self.write_timeout,
-            revision: self.revision.clone(),
+            revision: self.revision.clone().unwrap_or_else(serving::revision),
             scheme: if self.native.cert_file.is_some() { "https" } else { "http" },
             trusts_proxy: self.trusts_proxy,
             origins: self.origins.clone(),

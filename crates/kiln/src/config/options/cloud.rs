@@ -1,32 +1,35 @@
 //! Options of the cloud: how its services are reached, and who owns the users of stacks.
 
+use super::login::{EntityOptions, TlsKeys, TlsOptions};
+use super::services::{self, ENDPOINT_TYPES, ServiceOptions};
 use crate::config::ServiceLogin;
 use crate::config::file::ConfigFile;
 use crate::config::option::{OptionKey, OptionRow, Setting};
 use crate::stdio::CommandError;
+use kiln_cloud::DomainRef;
 use kiln_resources::op::{Domain, GuestAccess};
-use std::path::PathBuf;
 
-const CA_FILE: OptionKey = ("clients", "ca_file");
+/// The files of connections to the cloud.
+const TLS_KEYS: TlsKeys = TlsKeys {
+    ca_file: ("clients", "ca_file"),
+    cert_file: ("clients", "cert_file"),
+    key_file: ("clients", "key_file"),
+};
+
 const DOMAIN_NAME: OptionKey = ("DEFAULT", "stack_user_domain_name");
-
-/// The endpoint types, with and without the suffix of older files.
-const ENDPOINT_TYPES: &[&str] =
-    &["publicURL", "internalURL", "adminURL", "public", "internal", "admin"];
 
 /// The values.
 #[derive(Default)]
 pub(in crate::config) struct CloudOptions {
     region: Option<String>,
     endpoint_type: String,
-    ca_file: Option<PathBuf>,
-    is_insecure: bool,
+    tls: TlsOptions,
     calls: u64,
     auth_uri: Option<String>,
     trustee_auth_url: Option<String>,
-    trustee_username: Option<String>,
+    trustee: EntityOptions,
     trustee_password: Option<String>,
-    trustee_domain: Option<String>,
+    allows_redelegation: bool,
     delegated_roles: Vec<String>,
     stack_user_role: String,
     domain_id: Option<String>,
@@ -40,6 +43,12 @@ pub(in crate::config) struct CloudOptions {
 }
 
 pub(super) const ROWS: &[OptionRow] = &[
+    OptionRow::new(
+        "DEFAULT",
+        "allow_trusts_redelegation",
+        "Whether the trusts of users may be delegated further.",
+        Setting::Flag(false, |it| &mut it.cloud.allows_redelegation),
+    ),
     OptionRow::new(
         "DEFAULT",
         "heat_metadata_server_url",
@@ -104,7 +113,13 @@ pub(super) const ROWS: &[OptionRow] = &[
         "clients",
         "ca_file",
         "The CA certificates to trust in calls to the cloud, in PEM format.",
-        Setting::File(None, |it| &mut it.cloud.ca_file),
+        Setting::File(None, |it| &mut it.cloud.tls.ca_file),
+    ),
+    OptionRow::new(
+        "clients",
+        "cert_file",
+        "The certificate of Kiln for calls to the cloud, in PEM format.",
+        Setting::File(None, |it| &mut it.cloud.tls.cert_file),
     ),
     OptionRow::new(
         "clients",
@@ -116,7 +131,13 @@ pub(super) const ROWS: &[OptionRow] = &[
         "clients",
         "insecure",
         "Whether TLS certificates of the cloud are not verified.",
-        Setting::Flag(false, |it| &mut it.cloud.is_insecure),
+        Setting::MaybeFlag(|it| &mut it.cloud.tls.insecure),
+    ),
+    OptionRow::new(
+        "clients",
+        "key_file",
+        "The key of that certificate, in PEM format.",
+        Setting::File(None, |it| &mut it.cloud.tls.key_file),
     ),
     OptionRow::new(
         "clients_keystone",
@@ -155,15 +176,29 @@ pub(super) const ROWS: &[OptionRow] = &[
     ),
     OptionRow::new(
         "trustee",
+        "user_domain_id",
+        "The id of the domain of the trustee.",
+        Setting::MaybeText(|it| &mut it.cloud.trustee.domain_id),
+    )
+    .formerly(&[("trustee", "default_domain_id")]),
+    OptionRow::new(
+        "trustee",
         "user_domain_name",
-        "The domain of the trustee; the service user's if not set.",
-        Setting::MaybeText(|it| &mut it.cloud.trustee_domain),
+        "The domain of the trustee, if its id is not set; the service user's without either.",
+        Setting::MaybeText(|it| &mut it.cloud.trustee.domain_name),
+    )
+    .formerly(&[("trustee", "default_domain_name")]),
+    OptionRow::new(
+        "trustee",
+        "user_id",
+        "The id of the user to whom users delegate their roles.",
+        Setting::MaybeText(|it| &mut it.cloud.trustee.id),
     ),
     OptionRow::new(
         "trustee",
         "username",
         "The user to whom users delegate their roles; the service user if not set.",
-        Setting::MaybeText(|it| &mut it.cloud.trustee_username),
+        Setting::MaybeText(|it| &mut it.cloud.trustee.name),
     ),
 ];
 
@@ -176,6 +211,16 @@ impl CloudOptions {
     /// The region whose services are used.
     pub(in crate::config) fn region(&self) -> Option<&str> {
         self.region.as_deref()
+    }
+
+    /// Whether the file says where servers reach the CloudFormation API, so that it has to be served.
+    pub(in crate::config) fn names_cfn(&self) -> bool {
+        self.metadata_url.is_some() || self.waitcondition_url.is_some()
+    }
+
+    /// Whether the file says where servers reach the CloudWatch API.
+    pub(in crate::config) fn names_cloudwatch(&self) -> bool {
+        self.watch_url.is_some()
     }
 
     /// The role of stack users.
@@ -206,7 +251,7 @@ impl CloudOptions {
             waitcondition_url: text(&self.waitcondition_url),
             metadata_url: text(&self.metadata_url),
             watch_url: text(&self.watch_url),
-            is_insecure: self.is_insecure,
+            is_insecure: self.tls.insecure.unwrap_or(false),
         }
     }
 
@@ -215,13 +260,12 @@ impl CloudOptions {
         &self,
         file: &ConfigFile,
         login: &ServiceLogin,
+        services: &ServiceOptions,
     ) -> Result<kiln_cloud::Settings, CommandError> {
-        let or =
-            |value: &Option<String>, default: &String| value.as_ref().unwrap_or(default).clone();
+        let password = self.trustee_password.as_ref().unwrap_or(&login.password);
         let trustee = kiln_cloud::Login {
-            user: or(&self.trustee_username, &login.username),
-            domain: Some(or(&self.trustee_domain, &login.user_domain)),
-            password: or(&self.trustee_password, &login.password).into(),
+            user: self.trustee.or(&login.user),
+            password: password.as_str().into(),
         };
         let auth_url = self.auth_uri.as_ref().or(self.trustee_auth_url.as_ref());
         Ok(kiln_cloud::Settings {
@@ -230,18 +274,11 @@ impl CloudOptions {
             trustee: Some(trustee),
             roles: self.delegated_roles.clone(),
             stack_domain: self.domain_admin(file, login)?,
-            authorities: self.authorities(file)?,
-            is_insecure: self.is_insecure,
+            tls: self.tls.settings(file, &TLS_KEYS)?,
+            services: services::settings(file, services, &self.tls)?,
+            allows_redelegation: self.allows_redelegation,
             max_calls: self.calls(),
             ..kiln_cloud::Settings::new(auth_url.unwrap_or(&login.auth_url).clone())
-        })
-    }
-
-    fn authorities(&self, file: &ConfigFile) -> Result<Vec<u8>, CommandError> {
-        let Some(path) = &self.ca_file else { return Ok(Vec::new()) };
-        std::fs::read(path).map_err(|error| {
-            let message = format!("{} cannot be read: {error}", path.display());
-            file.error_at(CA_FILE, &message)
         })
     }
 
@@ -254,12 +291,12 @@ impl CloudOptions {
         match self.stack_domain() {
             None => return Ok(None),
             Some(Domain::Owner) => {
-                return Ok(Some(kiln_cloud::StackDomain {
-                    id: None,
-                    name: login.user_domain.clone(),
-                    admin: login.username.clone(),
-                    password: login.password.as_str().into(),
-                    project: Some((login.project.clone(), login.project_domain.clone())),
+                return Ok(Some(kiln_cloud::StackDomain::Projects {
+                    login: kiln_cloud::Login {
+                        user: login.user.clone(),
+                        password: login.password.as_str().into(),
+                    },
+                    project: login.project.clone(),
                 }));
             }
             Some(_) => {}
@@ -270,12 +307,14 @@ impl CloudOptions {
                            stack_domain_admin_password, too";
             return Err(file.error_at(DOMAIN_NAME, message));
         };
-        Ok(Some(kiln_cloud::StackDomain {
-            id: self.domain_id.clone(),
-            name: self.domain_name.clone().unwrap_or_default(),
+        let domain = match &self.domain_id {
+            Some(id) => DomainRef::Id(id.clone()),
+            None => DomainRef::Name(self.domain_name.clone().unwrap_or_default()),
+        };
+        Ok(Some(kiln_cloud::StackDomain::Domain {
+            domain,
             admin: admin.clone(),
             password: password.as_str().into(),
-            project: None,
         }))
     }
 }

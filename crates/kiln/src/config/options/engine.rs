@@ -1,14 +1,21 @@
 //! Options of the engine, the store and the limits of stacks.
 
-use crate::config::option::{OptionRow, Setting};
+use crate::config::file::ConfigFile;
+use crate::config::option::{OptionKey, OptionRow, Setting};
+use crate::load::global_environment::EnvironmentDirs;
+use crate::stdio::CommandError;
 use kiln_engine::{Rules, WorkLimits};
-use std::path::PathBuf;
+use kiln_resources::TypeSettings;
+use kiln_template::QueryLimits;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// The directories of plug-ins that Heat searches by default.
 const PLUGIN_DIRS: &[&str] =
     &["/usr/lib64/heat", "/usr/lib/heat", "/usr/local/lib/heat", "/usr/local/lib64/heat"];
+
+const ENCRYPTION_KEY: OptionKey = ("DEFAULT", "auth_encryption_key");
 
 /// The values.
 #[derive(Default)]
@@ -29,6 +36,8 @@ pub(in crate::config) struct EngineOptions {
     database: Option<String>,
     pub(in crate::config) keys_file: Option<PathBuf>,
     plugin_dirs: Vec<String>,
+    environment_dir: Option<PathBuf>,
+    template_dir: Option<PathBuf>,
     max_stacks: Option<u64>,
     max_resources: Option<u64>,
     max_validations: u64,
@@ -49,6 +58,14 @@ pub(in crate::config) struct EngineOptions {
     allows_abandon: bool,
     exports_in_clear: bool,
     hidden_tags: Vec<String>,
+    encryption_key: Option<String>,
+    user_data_format: String,
+    software_config_transport: String,
+    signal_transport: String,
+    max_server_name: u64,
+    has_volume_backups: bool,
+    query_elements: u64,
+    query_bytes: u64,
 }
 
 pub(super) const ROWS: &[OptionRow] = &[
@@ -65,6 +82,40 @@ pub(super) const ROWS: &[OptionRow] = &[
     ),
     OptionRow::new(
         "DEFAULT",
+        "auth_encryption_key",
+        "The key of Heat's database, 32 characters; Kiln checks it, and encrypts its own database with keys_file.",
+        Setting::Password(|it| &mut it.engine.encryption_key),
+    ),
+    OptionRow::new(
+        "DEFAULT",
+        "default_deployment_signal_transport",
+        "How servers report the results of deployments, unless a template says otherwise.",
+        Setting::Choice(
+            "CFN_SIGNAL",
+            &["CFN_SIGNAL", "TEMP_URL_SIGNAL", "HEAT_SIGNAL", "ZAQAR_SIGNAL"],
+            |it| &mut it.engine.signal_transport,
+        ),
+    ),
+    OptionRow::new(
+        "DEFAULT",
+        "default_software_config_transport",
+        "How servers get their configuration, unless a template says otherwise.",
+        Setting::Choice(
+            "POLL_SERVER_CFN",
+            &["POLL_SERVER_CFN", "POLL_SERVER_HEAT", "POLL_TEMP_URL", "ZAQAR_MESSAGE"],
+            |it| &mut it.engine.software_config_transport,
+        ),
+    ),
+    OptionRow::new(
+        "DEFAULT",
+        "default_user_data_format",
+        "The form of the user data of servers, unless a template says otherwise.",
+        Setting::Choice("HEAT_CFNTOOLS", &["HEAT_CFNTOOLS", "RAW", "SOFTWARE_CONFIG"], |it| {
+            &mut it.engine.user_data_format
+        }),
+    ),
+    OptionRow::new(
+        "DEFAULT",
         "enable_stack_abandon",
         "Whether stacks can be abandoned and exported.",
         Setting::Flag(false, |it| &mut it.engine.allows_abandon),
@@ -74,6 +125,13 @@ pub(super) const ROWS: &[OptionRow] = &[
         "enable_stack_adopt",
         "Whether existing resources can be adopted as a stack.",
         Setting::Flag(false, |it| &mut it.engine.allows_adopt),
+    ),
+    OptionRow::new(
+        "DEFAULT",
+        "environment_dir",
+        "The directory with the files of the global environment, which are loaded in the order of their names, and \
+         again when they change.",
+        Setting::File(Some("/etc/heat/environment.d"), |it| &mut it.engine.environment_dir),
     ),
     OptionRow::new(
         "DEFAULT",
@@ -104,6 +162,17 @@ pub(super) const ROWS: &[OptionRow] = &[
         "max_resources_per_stack",
         "The maximum number of resources of a stack with its nested stacks; -1 for no limit.",
         Setting::Limit(Some(1000), |it| &mut it.engine.max_resources),
+    ),
+    OptionRow::new(
+        "DEFAULT",
+        "max_server_name_length",
+        "The maximum length of the names that are made for servers.",
+        Setting::Number {
+            default: 53,
+            min: 1,
+            max: 53,
+            field: |it| &mut it.engine.max_server_name,
+        },
     ),
     OptionRow::new(
         "DEFAULT",
@@ -163,6 +232,12 @@ pub(super) const ROWS: &[OptionRow] = &[
         "stack_action_timeout",
         "The default timeout of an action on a stack, in seconds.",
         Setting::Seconds(3600, |it| &mut it.engine.action_timeout),
+    ),
+    OptionRow::new(
+        "DEFAULT",
+        "template_dir",
+        "The directory that relative names of templates in the global environment belong to.",
+        Setting::File(Some("/etc/heat/templates"), |it| &mut it.engine.template_dir),
     ),
     OptionRow::new(
         "database",
@@ -305,10 +380,51 @@ pub(super) const ROWS: &[OptionRow] = &[
         "The roles of this process: api, cfn, cloudwatch, engine; all if empty.",
         Setting::List(&[], |it| &mut it.engine.roles),
     ),
+    OptionRow::new(
+        "volumes",
+        "backups_enabled",
+        "Whether the deletion policy Snapshot may be used for volumes.",
+        Setting::Flag(true, |it| &mut it.engine.has_volume_backups),
+    ),
+    OptionRow::new(
+        "yaql",
+        "limit_iterators",
+        "The maximum number of elements of a collection in a YAQL query.",
+        Setting::Number {
+            default: 200,
+            min: 1,
+            max: 1 << 20,
+            field: |it| &mut it.engine.query_elements,
+        },
+    ),
+    OptionRow::new(
+        "yaql",
+        "memory_quota",
+        "The maximum size of a value in a YAQL query, in bytes.",
+        Setting::Number {
+            default: 10_000,
+            min: 1,
+            max: 64 << 20,
+            field: |it| &mut it.engine.query_bytes,
+        },
+    ),
 ];
 
 fn size(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+/// The path of a SQLite database behind `sqlite://`. SQLAlchemy writes a relative path after three slashes, and most
+/// others an absolute one: if only one of them has a directory, it is meant.
+fn sqlite_path(rest: &str, is_directory: &dyn Fn(&Path) -> bool) -> String {
+    let Some(relative) = rest.strip_prefix('/') else { return rest.to_owned() };
+    let has_directory = |path: &str| {
+        let path = path.split('?').next().unwrap_or(path);
+        let directory = Path::new(path).parent();
+        directory.is_none_or(|it| it.as_os_str().is_empty() || is_directory(it))
+    };
+    let is_absolute = !has_directory(relative) && has_directory(rest);
+    if is_absolute { rest.to_owned() } else { relative.to_owned() }
 }
 
 impl EngineOptions {
@@ -336,13 +452,16 @@ impl EngineOptions {
     pub(in crate::config) fn engine(&self) -> kiln_engine::Config {
         let hours = |hours: u64| Duration::from_secs(hours.saturating_mul(3600));
         kiln_engine::Config {
-            global: kiln_resources::environment::shipped(),
             action_timeout: self.action_timeout,
             error_wait: self.error_wait,
             retries: u32::try_from(self.retries).unwrap_or(u32::MAX),
             max_depth: size(self.max_depth),
             max_resources: self.max_resources.map(size),
             max_events: self.max_events,
+            query_limits: QueryLimits {
+                elements: size(self.query_elements),
+                bytes: size(self.query_bytes),
+            },
             byte_limits: kiln_engine::ByteLimits {
                 value: size(self.max_value_bytes),
                 resource: size(self.max_resource_bytes),
@@ -364,9 +483,42 @@ impl EngineOptions {
         }
     }
 
+    /// What the operator decides about built-in types.
+    pub(in crate::config) fn type_settings(&self) -> TypeSettings {
+        TypeSettings {
+            user_data_format: self.user_data_format.clone(),
+            software_config_transport: self.software_config_transport.clone(),
+            signal_transport: self.signal_transport.clone(),
+            max_server_name: size(self.max_server_name),
+            has_volume_backups: self.has_volume_backups,
+        }
+    }
+
+    /// Refuses a key that Heat would refuse, too: with it, a database of Heat could not be read.
+    pub(in crate::config) fn check_encryption_key(
+        &self,
+        file: &ConfigFile,
+    ) -> Result<(), CommandError> {
+        match self.encryption_key.as_ref().map(|key| key.chars().count()) {
+            None | Some(16 | 24 | 32) => Ok(()),
+            Some(count) => {
+                let message = format!("the key must have 32 characters, not {count}");
+                Err(file.error_at(ENCRYPTION_KEY, &message))
+            }
+        }
+    }
+
     /// The plug-in directories that exist.
     pub(in crate::config) fn plugin_dirs(&self) -> Vec<PathBuf> {
         self.plugin_dirs.iter().map(PathBuf::from).filter(|folder| folder.is_dir()).collect()
+    }
+
+    /// The directories of the global environment.
+    pub(in crate::config) fn environment_dirs(&self) -> EnvironmentDirs {
+        EnvironmentDirs {
+            environments: self.environment_dir.clone(),
+            templates: self.template_dir.clone(),
+        }
     }
 
     /// The database URL without the driver that SQLAlchemy names.
@@ -375,8 +527,7 @@ impl EngineOptions {
         let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
         let scheme = scheme.split('+').next().unwrap_or(scheme);
         match scheme {
-            // SQLAlchemy writes a relative path after three slashes, sqlx after two.
-            "sqlite" => format!("sqlite://{}", rest.strip_prefix('/').unwrap_or(rest)),
+            "sqlite" => format!("sqlite://{}", sqlite_path(rest, &|directory| directory.is_dir())),
             "postgresql" => format!("postgres://{rest}"),
             "mariadb" => format!("mysql://{rest}"),
             scheme => format!("{scheme}://{rest}"),
@@ -398,5 +549,10 @@ mod tests {
         assert_eq!(database("sqlite:////var/kiln.db"), "sqlite:///var/kiln.db");
         assert_eq!(database("sqlite:///kiln.db"), "sqlite://kiln.db");
         assert_eq!(database("sqlite://kiln.db"), "sqlite://kiln.db");
+        let exists = |directory: &Path| directory == Path::new("/var/lib");
+        assert_eq!(sqlite_path("/var/lib/kiln.db?mode=ro", &exists), "/var/lib/kiln.db?mode=ro");
+        assert_eq!(sqlite_path("//var/lib/kiln.db", &exists), "/var/lib/kiln.db");
+        assert_eq!(sqlite_path("/var/none/kiln.db", &exists), "var/none/kiln.db");
+        assert_eq!(sqlite_path("/kiln.db", &exists), "kiln.db");
     }
 }

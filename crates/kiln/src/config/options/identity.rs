@@ -1,5 +1,6 @@
-//! Options of authentication: how callers are known, and where tokens and signatures are checked.
+//! Options of authentication: how callers are known, and where tokens are checked.
 
+use super::login::{EntityOptions, TlsKeys, TlsOptions, in_default_domain};
 use crate::config::file::ConfigFile;
 use crate::config::option::{OptionKey, OptionRow, Setting};
 use crate::config::{Flavor, ServiceLogin};
@@ -7,10 +8,13 @@ use crate::stdio::CommandError;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The section of the services that check signatures.
-pub(in crate::config) const SIGNATURES: &str = "ec2authtoken";
+/// The files of the connection to the identity service.
+const TLS_KEYS: TlsKeys = TlsKeys {
+    ca_file: ("keystone_authtoken", "cafile"),
+    cert_file: ("keystone_authtoken", "certfile"),
+    key_file: ("keystone_authtoken", "keyfile"),
+};
 
-const CLOUDS: OptionKey = (SIGNATURES, "clouds");
 const FLAVOR: OptionKey = ("paste_deploy", "flavor");
 
 /// The values.
@@ -22,29 +26,15 @@ pub(in crate::config) struct IdentityOptions {
     token_response: Option<PathBuf>,
     auth_url: String,
     www_authenticate_uri: Option<String>,
-    username: String,
+    user: EntityOptions,
     password: Option<String>,
-    project: String,
-    user_domain: String,
-    project_domain: String,
+    project: EntityOptions,
+    tls: TlsOptions,
     cache_seconds: Option<u64>,
     service_token_roles: Vec<String>,
+    service_token_roles_required: bool,
     is_multi_cloud: bool,
     allowed_auth_uris: Vec<String>,
-    signatures: SignatureOptions,
-}
-
-/// The values of one service that checks signatures.
-#[derive(Default)]
-struct SignatureOptions {
-    is_multi_cloud: bool,
-    clouds: Vec<String>,
-    auth_url: Option<String>,
-    username: Option<String>,
-    password: Option<String>,
-    project: Option<String>,
-    user_domain: Option<String>,
-    project_domain: Option<String>,
 }
 
 pub(super) const ROWS: &[OptionRow] = &[
@@ -61,58 +51,34 @@ pub(super) const ROWS: &[OptionRow] = &[
         Setting::Flag(false, |it| &mut it.identity.is_multi_cloud),
     ),
     OptionRow::new(
-        "ec2authtoken",
-        "auth_url",
-        "The identity service that checks signatures; the one that checks tokens if not set.",
-        Setting::Url(None, |it| &mut it.identity.signatures.auth_url),
-    ),
-    OptionRow::new(
-        "ec2authtoken",
-        "clouds",
-        "Names of identity services, each with a section [ec2authtoken.NAME] with the options of this one.",
-        Setting::List(&[], |it| &mut it.identity.signatures.clouds),
-    ),
-    OptionRow::new(
-        "ec2authtoken",
-        "multi_cloud",
-        "Whether the identity services of clouds check signatures, in that order.",
-        Setting::Flag(false, |it| &mut it.identity.signatures.is_multi_cloud),
-    ),
-    OptionRow::new(
-        "ec2authtoken",
-        "password",
-        "The password of the service user there; as for tokens if not set.",
-        Setting::Password(|it| &mut it.identity.signatures.password),
-    ),
-    OptionRow::new(
-        "ec2authtoken",
-        "project_domain_name",
-        "The domain of the service project there; as for tokens if not set.",
-        Setting::MaybeText(|it| &mut it.identity.signatures.project_domain),
-    ),
-    OptionRow::new(
-        "ec2authtoken",
-        "project_name",
-        "The service project there; as for tokens if not set.",
-        Setting::MaybeText(|it| &mut it.identity.signatures.project),
-    ),
-    OptionRow::new(
-        "ec2authtoken",
-        "user_domain_name",
-        "The domain of the service user there; as for tokens if not set.",
-        Setting::MaybeText(|it| &mut it.identity.signatures.user_domain),
-    ),
-    OptionRow::new(
-        "ec2authtoken",
-        "username",
-        "The service user there; as for tokens if not set.",
-        Setting::MaybeText(|it| &mut it.identity.signatures.username),
-    ),
-    OptionRow::new(
         "keystone_authtoken",
         "auth_url",
         "The URL of the identity service.",
         Setting::Text("http://127.0.0.1:5000", |it| &mut it.identity.auth_url),
+    ),
+    OptionRow::new(
+        "keystone_authtoken",
+        "cafile",
+        "The CA certificates to trust in calls to the identity service, in PEM format.",
+        Setting::File(None, |it| &mut it.identity.tls.ca_file),
+    ),
+    OptionRow::new(
+        "keystone_authtoken",
+        "certfile",
+        "The certificate of Kiln for calls to the identity service, in PEM format.",
+        Setting::File(None, |it| &mut it.identity.tls.cert_file),
+    ),
+    OptionRow::new(
+        "keystone_authtoken",
+        "insecure",
+        "Whether the TLS certificate of the identity service is not verified.",
+        Setting::MaybeFlag(|it| &mut it.identity.tls.insecure),
+    ),
+    OptionRow::new(
+        "keystone_authtoken",
+        "keyfile",
+        "The key of that certificate, in PEM format.",
+        Setting::File(None, |it| &mut it.identity.tls.key_file),
     ),
     OptionRow::new(
         "keystone_authtoken",
@@ -122,15 +88,27 @@ pub(super) const ROWS: &[OptionRow] = &[
     ),
     OptionRow::new(
         "keystone_authtoken",
+        "project_domain_id",
+        "The id of the domain of the service project.",
+        Setting::MaybeText(|it| &mut it.identity.project.domain_id),
+    ),
+    OptionRow::new(
+        "keystone_authtoken",
         "project_domain_name",
-        "The domain of the service project.",
-        Setting::Text("Default", |it| &mut it.identity.project_domain),
+        "The domain of the service project, if its id is not set; Default without either.",
+        Setting::MaybeText(|it| &mut it.identity.project.domain_name),
+    ),
+    OptionRow::new(
+        "keystone_authtoken",
+        "project_id",
+        "The id of the project of the service user.",
+        Setting::MaybeText(|it| &mut it.identity.project.id),
     ),
     OptionRow::new(
         "keystone_authtoken",
         "project_name",
-        "The project of the service user.",
-        Setting::Text("service", |it| &mut it.identity.project),
+        "The project of the service user, if its id is not set; service without either.",
+        Setting::MaybeText(|it| &mut it.identity.project.name),
     ),
     OptionRow::new(
         "keystone_authtoken",
@@ -140,21 +118,39 @@ pub(super) const ROWS: &[OptionRow] = &[
     ),
     OptionRow::new(
         "keystone_authtoken",
+        "service_token_roles_required",
+        "Whether a service token without one of these roles is refused.",
+        Setting::Flag(true, |it| &mut it.identity.service_token_roles_required),
+    ),
+    OptionRow::new(
+        "keystone_authtoken",
         "token_cache_time",
         "Seconds for which a validated token is cached; -1 or 0 for no cache.",
         Setting::Limit(Some(300), |it| &mut it.identity.cache_seconds),
     ),
     OptionRow::new(
         "keystone_authtoken",
+        "user_domain_id",
+        "The id of the domain of the service user.",
+        Setting::MaybeText(|it| &mut it.identity.user.domain_id),
+    ),
+    OptionRow::new(
+        "keystone_authtoken",
         "user_domain_name",
-        "The domain of the service user.",
-        Setting::Text("Default", |it| &mut it.identity.user_domain),
+        "The domain of the service user, if its id is not set; Default without either.",
+        Setting::MaybeText(|it| &mut it.identity.user.domain_name),
+    ),
+    OptionRow::new(
+        "keystone_authtoken",
+        "user_id",
+        "The id of the service user.",
+        Setting::MaybeText(|it| &mut it.identity.user.id),
     ),
     OptionRow::new(
         "keystone_authtoken",
         "username",
-        "The service user.",
-        Setting::Text("heat", |it| &mut it.identity.username),
+        "The service user, if the id is not set; heat without either.",
+        Setting::MaybeText(|it| &mut it.identity.user.name),
     ),
     OptionRow::new(
         "keystone_authtoken",
@@ -208,104 +204,19 @@ impl IdentityOptions {
     }
 
     /// The login of the service user.
-    pub(in crate::config) fn login(&self) -> ServiceLogin {
+    pub(in crate::config) fn login(&self, file: &ConfigFile) -> Result<ServiceLogin, CommandError> {
         let uri = self.www_authenticate_uri.as_ref().unwrap_or(&self.auth_url);
-        ServiceLogin {
+        Ok(ServiceLogin {
             www_authenticate_uri: uri.clone(),
             auth_url: self.auth_url.clone(),
-            username: self.username.clone(),
+            user: self.user.or(&in_default_domain("heat")),
             password: self.password.clone().unwrap_or_default(),
-            project: self.project.clone(),
-            user_domain: self.user_domain.clone(),
-            project_domain: self.project_domain.clone(),
+            project: self.project.or(&in_default_domain("service")),
+            tls: self.tls.settings(file, &TLS_KEYS)?,
             choice: self.is_multi_cloud.then(|| self.allowed_auth_uris.clone()),
             cache: Duration::from_secs(self.cache_seconds.unwrap_or(0)),
             service_token_roles: self.service_token_roles.clone(),
-        }
-    }
-
-    /// The identity services that check signatures, in the order in which they are asked; `None` if it is the one that
-    /// checks tokens.
-    pub(in crate::config) fn examiners(
-        &self,
-        file: &ConfigFile,
-        flavor: &Flavor,
-        login: &ServiceLogin,
-    ) -> Result<Option<Vec<ServiceLogin>>, CommandError> {
-        if self.signatures.is_multi_cloud {
-            let clouds = self.signatures.clouds.iter();
-            return clouds
-                .map(|name| examiner(file, name, login))
-                .collect::<Result<_, _>>()
-                .map(Some);
-        }
-        Ok(match (self.signatures.login(login), flavor) {
-            (Some(login), _) => Some(vec![login]),
-            // The standalone flavor has no service that checks tokens.
-            (None, Flavor::Standalone) => Some(vec![login.clone()]),
-            (None, _) => None,
+            service_token_roles_required: self.service_token_roles_required,
         })
-    }
-}
-
-/// The identity service of a section `[ec2authtoken.NAME]`.
-fn examiner(
-    file: &ConfigFile,
-    name: &str,
-    login: &ServiceLogin,
-) -> Result<ServiceLogin, CommandError> {
-    let section = format!("{SIGNATURES}.{name}");
-    let options = file.options_as(SIGNATURES, &section)?;
-    options.identity.signatures.login(login).ok_or_else(|| {
-        let message = format!("{name} needs a section [{section}] with its auth_url");
-        file.error_at(CLOUDS, &message)
-    })
-}
-
-impl SignatureOptions {
-    /// The login there, with the values for tokens as defaults; `None` without an `auth_url`.
-    fn login(&self, login: &ServiceLogin) -> Option<ServiceLogin> {
-        let or =
-            |value: &Option<String>, default: &String| value.as_ref().unwrap_or(default).clone();
-        Some(ServiceLogin {
-            auth_url: self.auth_url.clone()?,
-            username: or(&self.username, &login.username),
-            password: or(&self.password, &login.password),
-            project: or(&self.project, &login.project),
-            user_domain: or(&self.user_domain, &login.user_domain),
-            project_domain: or(&self.project_domain, &login.project_domain),
-            ..login.clone()
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::config::{ConfigFile, Settings};
-
-    fn urls(text: &str) -> Option<Vec<(String, String)>> {
-        let settings = Settings::from_file(&ConfigFile::parse(text).unwrap()).unwrap();
-        let examiners = settings.examiners?;
-        Some(examiners.into_iter().map(|it| (it.auth_url, it.username)).collect())
-    }
-
-    #[test]
-    fn signatures_are_examined_where_the_file_says() {
-        assert_eq!(urls(""), None);
-        let token = "[keystone_authtoken]\nauth_url = http://a\nusername = kiln\n";
-        let standalone = format!("{token}[paste_deploy]\nflavor = standalone\n");
-        assert_eq!(urls(&standalone), Some(vec![("http://a".into(), "kiln".into())]));
-        let apart = format!("{token}[ec2authtoken]\nauth_url = http://b\n");
-        assert_eq!(urls(&apart), Some(vec![("http://b".into(), "kiln".into())]));
-        let several = format!(
-            "{token}[ec2authtoken]\nmulti_cloud = true\nclouds = one, two\n\
-             [ec2authtoken.one]\nauth_url = http://1\n[ec2authtoken.two]\nauth_url = http://2\nusername = u\n"
-        );
-        let both = [("http://1".into(), "kiln".into()), ("http://2".into(), "u".into())];
-        assert_eq!(urls(&several), Some(both.to_vec()));
-        assert_eq!(urls("[ec2authtoken]\nmulti_cloud = true\n"), Some(Vec::new()));
-        let wrong =
-            ConfigFile::parse("[ec2authtoken]\nmulti_cloud = true\nclouds = one\n").unwrap();
-        assert!(Settings::from_file(&wrong).is_err());
     }
 }

@@ -4,12 +4,16 @@
 //! come from these rows. Each file has the options of one area: a struct with their values, its rows, and the functions
 //! that build settings of other crates from it.
 
+pub(super) mod accepted;
 pub(super) mod api;
 pub(super) mod cloud;
 pub(super) mod engine;
 pub(super) mod identity;
 pub(super) mod logging;
+mod login;
 pub(super) mod notifications;
+pub(super) mod services;
+pub(super) mod signatures;
 
 use super::option::{OptionKey, OptionRow};
 
@@ -22,12 +26,22 @@ pub(crate) struct OptionValues {
     pub(super) identity: identity::IdentityOptions,
     pub(super) logging: logging::LoggingOptions,
     pub(super) notifications: notifications::NotificationOptions,
+    pub(super) services: services::ServiceOptions,
+    pub(super) signatures: signatures::SignatureOptions,
 }
 
 /// All rows.
 pub(crate) fn rows() -> impl Iterator<Item = &'static OptionRow> {
-    let areas: [&'static [OptionRow]; 6] =
-        [api::ROWS, cloud::ROWS, engine::ROWS, identity::ROWS, logging::ROWS, notifications::ROWS];
+    let areas: [&'static [OptionRow]; 8] = [
+        api::ROWS,
+        cloud::ROWS,
+        engine::ROWS,
+        identity::ROWS,
+        logging::ROWS,
+        notifications::ROWS,
+        services::ROWS,
+        signatures::ROWS,
+    ];
     areas.into_iter().flatten()
 }
 
@@ -37,10 +51,11 @@ pub(super) fn keys() -> impl Iterator<Item = OptionKey> {
 }
 
 /// The section of the table that describes a section of a file: `[ec2authtoken.NAME]` has the options of
-/// `[ec2authtoken]`.
+/// `[ec2authtoken]`, and `[clients_nova]` those of `[clients_SERVICE]`.
 pub(super) fn table_section(section: &str) -> &str {
     match section.split_once('.') {
-        Some((identity::SIGNATURES, _)) => identity::SIGNATURES,
+        Some((signatures::SIGNATURES, _)) => signatures::SIGNATURES,
+        _ if services::service_of(section).is_some() => services::SERVICE,
         _ => section,
     }
 }
