@@ -79,6 +79,12 @@ impl AvailableTypes {
         AvailableTypes { types, available, needs_extensions: Cell::new(false) }
     }
 
+    /// All types.
+    pub(super) fn all(types: &'static Registry) -> AvailableTypes {
+        let available = Availability { has_service: Arc::new(|_| true), extensions: None };
+        AvailableTypes { types, available, needs_extensions: Cell::new(false) }
+    }
+
     /// Whether a type was checked that needs an extension, while the extensions are not known.
     pub(super) fn needs_extensions(&self) -> bool {
         self.needs_extensions.get()

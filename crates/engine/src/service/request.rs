@@ -200,7 +200,11 @@ impl Service {
         input.stack_id = subject.id.map(|id| id.to_string().into());
         input.project_id = subject.project.clone();
         let custom = CloudConstraints::new(&answers.verdicts);
-        let types = AvailableTypes::new(self.config.types, requester, answers.extensions.clone());
+        let types = match self.transport.has_cloud() {
+            true => AvailableTypes::new(self.config.types, requester, answers.extensions.clone()),
+            // Without a cloud, templates are checked for one that has everything.
+            false => AvailableTypes::all(self.config.types),
+        };
         let limits = Limits { max_bytes: self.rules.max_template_bytes, ..Limits::default() };
         let context = Context {
             limits,

@@ -160,7 +160,7 @@ async fn a_request_that_was_answered_is_not_answered_again_after_a_restart() {
     assert!(told.starts_with("<PutMetricAlarmResponse>"), "{told}");
     assert_eq!(headers.len(), 2, "{headers:?}");
     kiln.watch("DeleteAlarms", &[("AlarmNames.member.1", "once")]).await;
-    for _ in 0..2 {
+    for is_restarted in [false, true] {
         let url = format!("{}/", kiln.cloudwatch().trim_end_matches('/'));
         let headers = headers.iter().flat_map(|header| ["--header", header]);
         let again = std::process::Command::new("curl")
@@ -169,7 +169,9 @@ async fn a_request_that_was_answered_is_not_answered_again_after_a_restart() {
             .output()
             .expect("curl");
         let told = String::from_utf8_lossy(&again.stdout);
-        assert!(told.contains("<Code>RequestExpired</Code>"), "{told}");
+        // An equal request within two seconds gets the first answer. It is not carried out again in any case.
+        let is_first_answer = told.starts_with("<PutMetricAlarmResponse>") && !is_restarted;
+        assert!(is_first_answer || told.contains("<Code>RequestExpired</Code>"), "{told}");
         assert_eq!(kiln.watch("DescribeAlarms", &[]).await["MetricAlarms"], json!([]));
         kiln.kill(&state);
     }

@@ -103,10 +103,10 @@ async fn a_server_passes_its_fixed_address_on_and_gets_it_back() {
         let devices = async || -> Vec<String> {
             holders(&kiln).await.into_iter().map(|(device, _)| device).collect()
         };
-        assert_eq!(devices().await, [first.clone()]);
+        assert_eq!(devices().await, std::slice::from_ref(&first));
         update(&kiln, &server(new, network, FAILS), true, "ROLLBACK_COMPLETE").await;
         assert_eq!(id_of(&kiln).await, first, "{network}");
-        assert_eq!(devices().await, [first.clone()], "{network}");
+        assert_eq!(devices().await, std::slice::from_ref(&first), "{network}");
         update(&kiln, &server(new, network, ""), false, "UPDATE_COMPLETE").await;
         let second = id_of(&kiln).await;
         assert_ne!(second, first);

@@ -214,11 +214,16 @@ impl Op {
         self.call_until_accepted(step, call, &[409]).await
     }
 
-    /// Like [`Op::call`], to a service that rejects what is done already: if an earlier attempt may have done
-    /// it, that counts as success, without a reply.
+    /// Like [`Op::call`], to a service that rejects what is done already: if an earlier attempt, or an operation that
+    /// failed half-way, may have done it, that counts as success, without a reply.
     pub async fn add(&mut self, step: &str, call: Call) -> Result<Option<Reply>, OpError> {
         match self.call(step, call).await {
-            Err(stop) if stop.is_already_done() && self.may_be_done(step) => Ok(None),
+            Err(stop)
+                if stop.is_already_done()
+                    && (self.may_be_done(step) || self.context().is_half_done) =>
+            {
+                Ok(None)
+            }
             other => other.map(Some),
         }
     }
