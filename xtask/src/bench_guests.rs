@@ -36,10 +36,10 @@ pub(crate) fn run(out: &mut dyn Write) -> io::Result<()> {
     runtime.block_on(round(out, &service))
 }
 
-impl Caller<'_> {
+impl Caller {
     /// Returns the ETag of a path.
     async fn tag(&self, path: &str) -> io::Result<String> {
-        let url = format!("http://{}/v1/{}{path}", self.kiln.address, self.project);
+        let url = format!("http://{}/v1/{}{path}", self.service.address, self.project);
         let request = self.client.get(url).header("X-Auth-Token", &self.token);
         let reply = request.send().await.map_err(io::Error::other)?;
         let tag = reply.headers().get("etag").and_then(|it| it.to_str().ok());
@@ -59,9 +59,9 @@ impl Caller<'_> {
                 let request = format!(
                     "GET /v1/{}{path}?wait=60 HTTP/1.1\r\nHost: {}\r\nX-Auth-Token: {}\r\n\
                      If-None-Match: {tag}\r\n\r\n",
-                    self.project, self.kiln.address, self.token
+                    self.project, self.service.address, self.token
                 );
-                let address = self.kiln.address.clone();
+                let address = self.service.address.clone();
                 connecting.spawn(async move {
                     let mut stream = TcpStream::connect(address).await?;
                     stream.write_all(request.as_bytes()).await?;
@@ -88,7 +88,7 @@ async fn wait_for_answer(mut stream: TcpStream) -> io::Result<Instant> {
 }
 
 async fn round(out: &mut dyn Write, kiln: &Kiln) -> io::Result<()> {
-    let caller = Caller::log_in(kiln, "demo").await?;
+    let caller = Caller::log_in(&kiln.service, "demo").await?;
     let made = caller.request("POST", "/software_configs", Some(json!({ "name": "c" }))).await?;
     let config = made["software_config"]["id"].clone();
 
@@ -131,7 +131,7 @@ async fn round(out: &mut dyn Write, kiln: &Kiln) -> io::Result<()> {
 async fn connected(
     out: &mut dyn Write,
     kiln: &Kiln,
-    caller: &Caller<'_>,
+    caller: &Caller,
     places: &[(String, String)],
     before: u64,
 ) -> io::Result<JoinSet<io::Result<Instant>>> {

@@ -14,13 +14,29 @@ pub(crate) fn allow_many_files() -> io::Result<Option<u64>> {
     Ok(limit.maximum)
 }
 
+/// Returns the CPU time of a process in hundredths of a second.
+pub(crate) fn cpu_time(process: u32) -> io::Result<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
+    let behind = stat.rsplit(')').next().unwrap_or_default();
+    let fields: Vec<u64> = behind.split_whitespace().filter_map(|it| it.parse().ok()).collect();
+    // The state field is a letter and is skipped, so these are the user and system times.
+    Ok(fields.get(10).unwrap_or(&0) + fields.get(11).unwrap_or(&0))
+}
+
 /// The service process, which ends with this value.
 pub(crate) struct Kiln {
     process: Child,
+    /// Where it listens.
+    pub(crate) service: ServiceAddress,
+}
+
+/// Where a service listens.
+#[derive(Clone)]
+pub(crate) struct ServiceAddress {
     /// Host and port of the API.
     pub(crate) address: String,
     /// The URL of the identity service.
-    identity: String,
+    pub(crate) identity: String,
 }
 
 impl Drop for Kiln {
@@ -59,7 +75,7 @@ impl Kiln {
                 break;
             }
         }
-        Ok(Some(Kiln { process, address, identity }))
+        Ok(Some(Kiln { process, service: ServiceAddress { address, identity } }))
     }
 
     /// Reads a file of the process below `/proc`.
@@ -85,11 +101,7 @@ impl Kiln {
 
     /// Returns the CPU time in hundredths of a second.
     pub(crate) fn work(&self) -> io::Result<u64> {
-        let stat = self.proc_file("stat")?;
-        let behind = stat.rsplit(')').next().unwrap_or_default();
-        let fields: Vec<u64> = behind.split_whitespace().filter_map(|it| it.parse().ok()).collect();
-        // The state field is a letter and is skipped, so these are the user and system times.
-        Ok(fields.get(10).unwrap_or(&0) + fields.get(11).unwrap_or(&0))
+        cpu_time(self.process.id())
     }
 
     /// Waits until the service is idle.
@@ -105,25 +117,25 @@ impl Kiln {
 }
 
 /// A client with a token.
-pub(crate) struct Caller<'k> {
-    pub(crate) kiln: &'k Kiln,
+pub(crate) struct Caller {
+    pub(crate) service: ServiceAddress,
     pub(crate) client: reqwest::Client,
     pub(crate) token: String,
     pub(crate) project: String,
 }
 
-impl<'k> Caller<'k> {
+impl Caller {
     /// Logs in as a user whose password and project have the user's name.
-    pub(crate) async fn log_in(kiln: &'k Kiln, user: &str) -> io::Result<Caller<'k>> {
-        Caller::log_in_from(kiln, user, Ipv4Addr::LOCALHOST).await
+    pub(crate) async fn log_in(service: &ServiceAddress, user: &str) -> io::Result<Caller> {
+        Caller::log_in_from(service, user, Ipv4Addr::LOCALHOST).await
     }
 
     /// The same from an address of this machine.
     pub(crate) async fn log_in_from(
-        kiln: &'k Kiln,
+        service: &ServiceAddress,
         user: &str,
         address: Ipv4Addr,
-    ) -> io::Result<Caller<'k>> {
+    ) -> io::Result<Caller> {
         let client = kiln_cloud::client_builder().local_address(IpAddr::from(address));
         let client = client.timeout(Duration::from_secs(60)).build();
         let client = client.map_err(io::Error::other)?;
@@ -134,13 +146,13 @@ impl<'k> Caller<'k> {
             } },
             "scope": { "project": { "name": user, "domain": domain } },
         } });
-        let url = format!("{}/auth/tokens", kiln.identity);
+        let url = format!("{}/auth/tokens", service.identity);
         let reply = client.post(url).json(&body).send().await.map_err(io::Error::other)?;
         let token = reply.headers().get("x-subject-token").and_then(|it| it.to_str().ok());
         let token = token.unwrap_or_default().to_owned();
         let shown: Value = reply.json().await.map_err(io::Error::other)?;
         let project = shown["token"]["project"]["id"].as_str().unwrap_or_default().to_owned();
-        Ok(Caller { kiln, client, token, project })
+        Ok(Caller { service: service.clone(), client, token, project })
     }
 
     /// Sends a request to the orchestration API, and returns the status and the body of its reply.
@@ -150,7 +162,7 @@ impl<'k> Caller<'k> {
         path: &str,
         body: Option<&Value>,
     ) -> io::Result<(u16, Value)> {
-        let url = format!("http://{}/v1/{}{path}", self.kiln.address, self.project);
+        let url = format!("http://{}/v1/{}{path}", self.service.address, self.project);
         self.send_to(method, &url, body).await
     }
 
@@ -183,7 +195,7 @@ impl<'k> Caller<'k> {
 
     /// Adds a user with the role `member` in a project of the same name; only an administrator may.
     pub(crate) async fn add_user(&self, name: &str) -> io::Result<()> {
-        let url = |path: &str| format!("{}{path}", self.kiln.identity);
+        let url = |path: &str| format!("{}{path}", self.service.identity);
         let body = json!({ "project": { "name": name, "domain_id": "default" } });
         let project = self.send_to("POST", &url("/projects"), Some(&body)).await?.1;
         let body = json!({ "user": { "name": name, "password": name, "domain_id": "default" } });

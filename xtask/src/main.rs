@@ -9,6 +9,7 @@
 
 mod bench;
 mod bench_api;
+mod bench_attacker;
 mod bench_cloud;
 mod bench_engine;
 mod bench_guests;
@@ -52,6 +53,10 @@ fn main() -> ExitCode {
             let filter = rest.first().map_or("", String::as_str);
             let done = bench::run(filter, &mut std::io::stdout().lock());
             done.map(|()| String::new()).map_err(|error| error.to_string())
+        }
+        // A part of `bench hostile`.
+        Some((name, rest)) if name == "attack" => {
+            bench_attacker::run(rest).map_err(|error| error.to_string())
         }
         Some((name, rest)) if name == "facts" => facts::run(rest),
         Some((name, rest)) if name == "scaffold" => scaffold::run(rest),

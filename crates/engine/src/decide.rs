@@ -159,9 +159,10 @@ fn give_up(case: &Case<'_>) -> Option<Decision> {
         return None;
     }
     let builtin = case.resolved_type.builtin();
-    if is_marked && builtin.is_none_or(|it| it.replace_on_failed_check) {
+    if is_marked {
         // The event of the check, or of the mark, says why.
-        return Some(Decision::Replace(Announcement::Silent));
+        let is_replaced = builtin.is_none_or(|it| it.replace_on_failed_check);
+        return is_replaced.then_some(Decision::Replace(Announcement::Silent));
     }
     if resource.physical_id.is_none() {
         return Some(Decision::Replace(Announcement::Silent));

@@ -1,5 +1,6 @@
 //! HTTP requests with limits on time and size, and with retries.
 
+mod far;
 mod redirect;
 
 use crate::host::{Host, RetryPolicy};
@@ -31,7 +32,12 @@ pub(crate) struct Http {
     /// The agent for the metadata service, which no proxy can reach.
     near: Agent,
     encrypted: OnceLock<Agent>,
+    /// The same for redirects to another host, which must not lead to this server or its metadata service.
+    far_plain: OnceLock<Agent>,
+    far_encrypted: OnceLock<Agent>,
     authorities: Option<String>,
+    /// Whether the file with the authorities was named in the configuration: then no others are trusted.
+    is_chosen: bool,
     is_insecure: bool,
     retry_policy: RetryPolicy,
 }
@@ -142,19 +148,23 @@ impl Http {
         let authorities =
             configured.into_iter().chain(known).find(|path| std::path::Path::new(path).exists());
         Http {
-            plain: agent(None, ureq::Proxy::try_from_env()),
-            near: agent(None, None),
+            plain: agent(None, ureq::Proxy::try_from_env(), false),
+            near: agent(None, None, false),
             encrypted: OnceLock::new(),
+            far_plain: OnceLock::new(),
+            far_encrypted: OnceLock::new(),
             authorities,
+            is_chosen: false,
             is_insecure: false,
             retry_policy: host.retry_policy(),
         }
     }
 
-    /// Trusts only the certificates in a file, if one is given.
+    /// Trusts only the certificates in a file, if one is given. If it cannot be read, no encrypted request is made.
     pub(crate) fn trusting(mut self, file: Option<&str>) -> Http {
         if let Some(file) = file.filter(|it| !it.is_empty()) {
             self.authorities = Some(file.to_owned());
+            self.is_chosen = true;
         }
         self
     }
@@ -194,21 +204,23 @@ impl Http {
 
     /// Sends a request and those that redirects lead to, all within its time limit. Returns the last URL.
     fn follow(&self, request: &Request) -> Result<(String, http::Response<Body>), RequestError> {
-        let mut request = request.clone();
+        let (mut request, mut is_far) = (request.clone(), false);
         let started = Instant::now();
         for _ in 0..=MAX_REDIRECTS {
             let left = request.timeout.saturating_sub(started.elapsed());
-            let response = self.send_one(&request, left)?;
+            let response = self.send_one(&request, left, is_far)?;
             let location = response.headers().get("location").filter(|_| {
                 request.method == "GET"
                     && matches!(response.status().as_u16(), 301..=303 | 307 | 308)
             });
             let Some(location) = location else { return Ok((request.url, response)) };
             let location = String::from_utf8_lossy(location.as_bytes());
-            request.url = redirect::target(&request, &location).map_err(|why| {
+            let target = redirect::target(&request, &location).map_err(|why| {
                 let message = format!("{}: {why}", without_query(&request.url));
                 RequestError { kind: FailureKind::Other, message }
             })?;
+            is_far |= !redirect::is_same_host(&request.url, &target);
+            request.url = target;
         }
         let message = format!("{}: too many redirects", without_query(&request.url));
         Err(RequestError { kind: FailureKind::Other, message })
@@ -218,6 +230,7 @@ impl Http {
         &self,
         request: &Request,
         timeout: Duration,
+        is_far: bool,
     ) -> Result<http::Response<Body>, RequestError> {
         let wrong = |message: String| RequestError { kind: FailureKind::Other, message };
         let mut built = http::Request::builder().method(request.method).uri(&request.url);
@@ -225,13 +238,7 @@ impl Http {
             built = built.header(*name, value);
         }
         let url = without_query(&request.url);
-        let agent = match request.url.starts_with("https:") {
-            true => {
-                self.encrypted.get_or_init(|| agent(Some(self.tls()), ureq::Proxy::try_from_env()))
-            }
-            false if request.url.starts_with("http://169.254.") => &self.near,
-            false => &self.plain,
-        };
+        let agent = self.agent(&request.url, is_far).map_err(wrong)?;
         let answered = if request.body.is_empty() && matches!(request.method, "GET" | "HEAD") {
             let built = built.body(()).map_err(|error| wrong(format!("{url}: {error}")))?;
             agent.run(agent.configure_request(built).timeout_global(Some(timeout)).build())
@@ -241,6 +248,24 @@ impl Http {
             agent.run(agent.configure_request(built).timeout_global(Some(timeout)).build())
         };
         answered.map_err(|error| request_error(url, &error))
+    }
+
+    /// The agent for a URL; the error is the reason why there is none.
+    fn agent(&self, url: &str, is_far: bool) -> Result<&Agent, String> {
+        let proxy = ureq::Proxy::try_from_env;
+        if !url.starts_with("https:") {
+            return Ok(match is_far {
+                true => self.far_plain.get_or_init(|| agent(None, proxy(), true)),
+                false if url.starts_with("http://169.254.") => &self.near,
+                false => &self.plain,
+            });
+        }
+        let encrypted = if is_far { &self.far_encrypted } else { &self.encrypted };
+        if let Some(agent) = encrypted.get() {
+            return Ok(agent);
+        }
+        let tls = self.tls()?;
+        Ok(encrypted.get_or_init(|| agent(Some(tls), proxy(), is_far)))
     }
 
     /// Sends a request until it is answered without a server error, or the attempts are used up.
@@ -279,23 +304,34 @@ impl Http {
         }
     }
 
-    fn tls(&self) -> TlsConfig {
-        let read = self.authorities.as_ref().and_then(|path| std::fs::read(path).ok());
-        let found: Vec<Certificate<'static>> = read
-            .iter()
+    /// The settings of encrypted connections. A bundle of the system that cannot be read is replaced by the public
+    /// authorities; one that was chosen is not.
+    fn tls(&self) -> Result<TlsConfig, String> {
+        let read = self.authorities.as_ref().map(|path| (path, std::fs::read(path)));
+        if let Some((path, Err(error))) = &read
+            && self.is_chosen
+        {
+            return Err(format!("the certificates in {path} cannot be read: {error}"));
+        }
+        let bytes = read.as_ref().and_then(|(_, bytes)| bytes.as_ref().ok());
+        let found: Vec<Certificate<'static>> = bytes
+            .into_iter()
             .flat_map(|bytes| ureq::tls::parse_pem(bytes))
             .filter_map(|item| match item {
                 Ok(PemItem::Certificate(certificate)) => Some(certificate),
                 _ => None,
             })
             .collect();
+        if let Some((path, _)) = read.filter(|_| self.is_chosen && found.is_empty()) {
+            return Err(format!("there are no certificates in {path}"));
+        }
         let roots =
             if found.is_empty() { RootCerts::WebPki } else { RootCerts::new_with_certs(&found) };
-        TlsConfig::builder().root_certs(roots).disable_verification(self.is_insecure).build()
+        Ok(TlsConfig::builder().root_certs(roots).disable_verification(self.is_insecure).build())
     }
 }
 
-fn agent(tls: Option<TlsConfig>, proxy: Option<ureq::Proxy>) -> Agent {
+fn agent(tls: Option<TlsConfig>, proxy: Option<ureq::Proxy>, is_far: bool) -> Agent {
     let builder = Agent::config_builder()
         .http_status_as_error(false)
         // Redirects are followed here, because they must not take credentials along.
@@ -303,9 +339,13 @@ fn agent(tls: Option<TlsConfig>, proxy: Option<ureq::Proxy>) -> Agent {
         .timeout_connect(Some(Duration::from_secs(10)))
         .user_agent("kiln-guest")
         .proxy(proxy);
-    match tls {
-        Some(tls) => builder.tls_config(tls).build().into(),
-        None => builder.build().into(),
+    let config = match tls {
+        Some(tls) => builder.tls_config(tls).build(),
+        None => builder.build(),
+    };
+    match is_far {
+        true => far::agent(config),
+        false => config.into(),
     }
 }
 

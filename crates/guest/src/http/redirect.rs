@@ -1,6 +1,7 @@
 //! The decision where a redirect may lead to. A service may be compromised, or may be that of a third party.
 
 use super::Request;
+use super::far::NEAR;
 use ureq::http::Uri;
 
 /// The headers with credentials, in lower case.
@@ -20,7 +21,7 @@ pub(super) fn target(request: &Request, location: &str) -> Result<String, String
     }
     let is_same_host = from.host() == to.host();
     if !is_same_host && to.host().is_some_and(is_near) {
-        return Err("redirect to a host that only this server can reach".into());
+        return Err(NEAR.into());
     }
     let is_secret = |name: &str| CREDENTIALS.contains(&name.to_ascii_lowercase().as_str());
     let has_credentials = request.headers.iter().any(|(name, _)| is_secret(name));
@@ -32,8 +33,14 @@ pub(super) fn target(request: &Request, location: &str) -> Result<String, String
     Ok(url)
 }
 
-/// Reports whether a host is the metadata service or this server itself. A host name that resolves to such an address
-/// is not recognized.
+/// Reports whether two URLs have the same host.
+pub(super) fn is_same_host(one: &str, other: &str) -> bool {
+    let host = |url: &str| url.parse::<Uri>().ok()?.host().map(str::to_ascii_lowercase);
+    host(one) == host(other)
+}
+
+/// Reports whether a host is written as the metadata service or this server itself. What other names resolve to is
+/// checked when they are resolved (`far.rs`).
 fn is_near(host: &str) -> bool {
     let starts = ["169.254.", "127.", "[fe80:", "[fd00:ec2:", "[::1]", "[::ffff:", "0."];
     host.eq_ignore_ascii_case("localhost") || starts.iter().any(|start| host.starts_with(start))

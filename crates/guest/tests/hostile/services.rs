@@ -116,6 +116,34 @@ fn redirects_to_files_and_loops_are_not_followed() {
 }
 
 #[test]
+fn a_redirect_to_a_name_of_this_server_is_not_followed() {
+    let near = Service::answering(&[(200, "{\"a\": 1}")]);
+    // A number is resolved like a name, here to 127.0.0.1.
+    let port = near.url.rsplit(':').next().unwrap();
+    let service = redirecting(&format!("http://2130706433:{port}/there"));
+    let run = collect(&Server::new(), &service.url);
+    assert_unavailable(&run);
+    assert!(near.requests.try_recv().is_err(), "the host is not asked");
+}
+
+#[test]
+fn an_unreadable_authority_file_is_an_error() {
+    let server = Server::new();
+    std::fs::write(server.path("empty.pem"), "").unwrap();
+    for file in ["/there/is/no/such/file.pem", server.path("empty.pem").to_str().unwrap()] {
+        let config = format!(
+            "[cfn]\nmetadata_url = https://127.0.0.1:1/\nheat_metadata_hint = \nca_certificate = {file}\n\
+             [request]\nmetadata_url = https://127.0.0.1:1/x\n"
+        );
+        std::fs::write(server.path("os-collect-config.conf"), config).unwrap();
+        let path = server.path("os-collect-config.conf");
+        let arguments = ["--print", "--debug", "--config-file", path.to_str().unwrap(), "request"];
+        let run = server.run("os-collect-config", &arguments);
+        assert!(run.err.contains(file) && run.err.contains("certificates"), "{run:?}");
+    }
+}
+
+#[test]
 fn a_redirect_does_not_get_the_token() {
     let thief = Service::answering(&[(200, "{\"metadata\": {\"a\": 1}}")]);
     let heat = redirecting(&thief.url);
