@@ -7,6 +7,7 @@ use kiln_resources::environment::shipped;
 use kiln_resources::registry::Registry;
 use kiln_template::environment::Environment;
 use kiln_template::files::{FileLimits, FileReader, Gatherer, ReadError};
+use kiln_template::print::{self, Keys};
 use kiln_template::validate::{Checks, Context, Input, Root, validate};
 use kiln_template::{Diagnostic, Sources, codes};
 use serde_json::Value as Json;
@@ -105,7 +106,12 @@ fn verdict(case: &Json, folder: &Folder) -> Result<Verdict, String> {
     let error = report.diagnostics.iter().find(|found| found.is_error());
     match (case["result"].as_str(), error) {
         (Some("ok"), None) => {
-            let found = json_of(&report.describe());
+            let described = report.describe();
+            let mut found = json_of(&described);
+            // The environment is compared as users see it.
+            let shown = print::json(&described, Keys::Ordered);
+            let mut shown: Json = serde_json::from_str(&shown).expect("JSON");
+            found["Environment"] = shown["Environment"].take();
             let mut wanted = case["body"].clone();
             hide(&mut wanted);
             match mismatch("answer", &wanted, &found, false) {

@@ -56,11 +56,11 @@ pub struct ReplayGuard {
     seen: Mutex<Seen>,
     synced: tokio::sync::Mutex<Synced>,
     /// The answers to recent changes, by their signatures.
-    answers: Mutex<HashMap<Key, (Time, Answer)>>,
+    answers: Mutex<HashMap<Key, (Time, FirstAnswer)>>,
 }
 
 /// The answer to a change, which is locked until the change was carried out.
-pub(super) type Answer = Arc<tokio::sync::Mutex<Option<Result<Value, AwsFault>>>>;
+pub(super) type FirstAnswer = Arc<tokio::sync::Mutex<Option<Result<Value, AwsFault>>>>;
 
 #[derive(Debug, Default)]
 struct Seen {
@@ -107,10 +107,10 @@ impl ReplayGuard {
 
     /// The answer to a change with a signature, which may not be there yet. Clients sign whole seconds: the second of two
     /// equal requests in one second gets the answer to the first, and is not carried out.
-    pub(super) fn answer(&self, key: Key, now: Time) -> Answer {
+    pub(super) fn answer(&self, key: Key, now: Time) -> FirstAnswer {
         let mut answers = self.answers.lock();
         answers.retain(|_, (since, _)| now.since(*since) <= ANSWER_WINDOW);
-        answers.entry(key).or_insert_with(|| (now, Answer::default())).1.clone()
+        answers.entry(key).or_insert_with(|| (now, FirstAnswer::default())).1.clone()
     }
 
     /// Forgets a signature, so that a request that failed can be repeated.

@@ -328,6 +328,7 @@ fn ports_move_to_a_replacement_and_back() {
         let mut new = server(text);
         new.drive.context.physical_name = "stack-x-other".into();
         new.drive.context.predecessor = old.drive.context.physical_id.clone();
+        new.drive.context.is_replacement = true;
         std::mem::swap(&mut new.cloud, &mut old.cloud);
         new.does(OperationKind::Create, seam);
         (old, new)
@@ -342,6 +343,7 @@ fn ports_move_to_a_replacement_and_back() {
         let (mut old, mut new) = replaced(began(), None);
         std::mem::swap(&mut new.cloud, &mut old.cloud);
         old.drive.context.predecessor = new.drive.context.physical_id.clone();
+        old.drive.context.is_replacement = true;
         old.has_become();
         old.does(OperationKind::Update, seam);
         let id = old.drive.context.physical_id.clone().expect("an id");
