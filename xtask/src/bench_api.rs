@@ -210,8 +210,9 @@ async fn mixed_reads(
 ) -> io::Result<()> {
     let all = server.service.list(&server.asker, StackQuery::default(), false, true).await;
     let all = all.map_err(|refusal| io::Error::other(refusal.to_string()))?;
-    let ids: Arc<Vec<(String, String)>> =
-        Arc::new(all.stacks.iter().map(|it| (it.name.to_string(), it.id.to_string())).collect());
+    let ids: Arc<Vec<(String, String)>> = Arc::new(
+        all.stacks.iter().map(|it| (it.summary.name.to_string(), it.id.to_string())).collect(),
+    );
     let (making, text) = (server.clone(), text.clone());
     let maker = tokio::spawn(async move {
         for n in 0.. {

@@ -7,7 +7,8 @@ use kiln_engine::store::{
     Batch, EventQuery, EventRow, NewTree, RecipeRow, ResourceRow, StackRow, Store,
 };
 use kiln_engine::{
-    Action, EngineId, EventId, PhysicalId, RecipeId, ResourceId, StackId, State, Status, Time,
+    Action, EngineId, EventId, PhysicalId, RecipeId, ResourceId, ResourceSummary, StackId,
+    StackSummary, State, Status, Time,
 };
 use kiln_store::SqlStore;
 use std::io::{self, Write};
@@ -114,14 +115,11 @@ async fn make_tree(store: &SqlStore) -> io::Result<StackRow> {
         root: id,
         parent: None,
         project: "3f5c8d0e9b2a4f7c8e1d6a5b4c3d2e1f".into(),
-        name: "bench".into(),
         user_name: "demo".into(),
-        state: STATE,
-        reason: "Stack CREATE started".into(),
-        created: NOW,
-        updated: None,
-        deleted: None,
-        tags: Vec::new(),
+        summary: StackSummary {
+            reason: "Stack CREATE started".into(),
+            ..StackSummary::new("bench".into(), STATE, NOW)
+        },
         recipe,
         previous: None,
         body: Vec::new(),
@@ -169,13 +167,15 @@ fn resource(stack: &StackRow, number: u64) -> ResourceRow {
         stack: stack.id,
         root: stack.root,
         number,
-        name: format!("server_{number}").into(),
-        kind: "OS::Nova::Server".into(),
-        state: STATE,
-        reason: "state changed".into(),
-        physical_id: Some(PhysicalId::new(id(5, number).to_string())),
-        created: NOW,
-        updated: NOW,
+        summary: ResourceSummary {
+            name: format!("server_{number}").into(),
+            type_name: "OS::Nova::Server".into(),
+            state: STATE,
+            reason: "state changed".into(),
+            physical_id: Some(PhysicalId::new(id(5, number).to_string())),
+            created: NOW,
+            updated: NOW,
+        },
         body: vec![b'x'; 400],
     }
 }

@@ -165,7 +165,7 @@ impl Request {
     ) -> Result<T, Fault> {
         let show_of = |view: &View| match view.stack(stack.id) {
             Some(seen) => show(stack, &seen),
-            None => Err(RequestError::not_found("Stack", &stack.name).into()),
+            None => Err(RequestError::not_found("Stack", &stack.summary.name).into()),
         };
         let view = self.service().part(stack, part).await?;
         let result = self.work_on(view.bytes(), || show_of(&view)).await;
@@ -186,7 +186,7 @@ impl Request {
         let service = self.service();
         let show_of = |view: &View| match view.stack(stack.id) {
             Some(seen) => show(stack, &seen),
-            None => Err(RequestError::not_found("Stack", &stack.name).into()),
+            None => Err(RequestError::not_found("Stack", &stack.summary.name).into()),
         };
         let mut view = service.part(stack, TreePart::Outputs).await?;
         view.record_attributes();
@@ -196,7 +196,7 @@ impl Request {
             view.record_attributes();
             result = self.work_on(view.bytes(), || show_of(&view)).await;
         }
-        let is_at_rest = stack.state.status != Status::InProgress;
+        let is_at_rest = stack.summary.state.status != Status::InProgress;
         if !is_at_rest || !service.refresh_evaluated(&mut view).await {
             return result;
         }
@@ -212,7 +212,7 @@ impl Request {
         let (stack, service) = (self.stack().await?, self.service());
         let show_of = |view: &View| match view.stack(stack.id) {
             Some(seen) => show(&stack, &seen),
-            None => Err(RequestError::not_found("Stack", &stack.name).into()),
+            None => Err(RequestError::not_found("Stack", &stack.summary.name).into()),
         };
         let mut view = service.part(&stack, TreePart::Resource(resource)).await?;
         service.refresh_resource(&mut view, stack.id, resource).await;
@@ -229,7 +229,7 @@ impl Request {
 
     /// The address of a stack.
     pub fn stack_url(&self, stack: &StackRow) -> String {
-        self.url(&stack.project, &stack.name, &stack.id.to_string())
+        self.url(&stack.project, &stack.summary.name, &stack.id.to_string())
     }
 
     /// The address of a stack of a project.

@@ -86,8 +86,8 @@ impl Machine {
         OperationInfo {
             op: run.op,
             stack: self.tree.stack(resource.stack).id,
-            resource: resource.name.clone(),
-            type_name: resource.type_name.clone(),
+            resource: resource.summary.name.clone(),
+            type_name: resource.summary.type_name.clone(),
             operation: operation_name(run.kind),
             request,
         }

@@ -79,18 +79,18 @@ fn decide_freely(case: &Case<'_>) -> Decision {
     if before.external_id != after.external_id {
         let message = format!(
             "Update to property external_id of {} ({}) is not supported.",
-            resource.name, resource.type_name
+            resource.summary.name, resource.summary.type_name
         );
         return Decision::Reject(FailureClass::NotSupported, message);
     }
     if after.external_id.is_some() {
         return Decision::Keep;
     }
-    let is_failed = resource.state.status == Status::Failed;
+    let is_failed = resource.summary.state.status == Status::Failed;
     if let Some(decision) = give_up(case) {
         return decision;
     }
-    if resource.state.action == Action::Delete && !is_failed {
+    if resource.summary.state.action == Action::Delete && !is_failed {
         return silently;
     }
     if case.observed == Some(&Observed::Gone) {
@@ -109,7 +109,7 @@ fn decide_freely(case: &Case<'_>) -> Decision {
             Err(failure) => return Decision::Reject(FailureClass::InternalError, failure.message),
         }
     }
-    match resource.state.action {
+    match resource.summary.state.action {
         _ if !is_as_defined => decide_change(case),
         _ if !is_failed => Decision::Keep,
         // What was to be deleted is in use again.
@@ -138,7 +138,7 @@ pub(crate) fn keeps_object(
                 || former.successor.as_deref() == Some(resource_type.name())
         }
         (None, ResolvedType::Template(resource_type)) => {
-            resource.child.is_some() || resource.type_name == resource_type.label
+            resource.child.is_some() || resource.summary.type_name == resource_type.label
         }
         _ => false,
     }
@@ -148,12 +148,12 @@ pub(crate) fn keeps_object(
 /// resource is decided on as if it were healthy until its object was read (`Tree::must_observe`).
 fn give_up(case: &Case<'_>) -> Option<Decision> {
     let resource = case.resource;
-    if resource.state.status != Status::Failed && resource.half_done.is_none() {
+    if resource.summary.state.status != Status::Failed && resource.half_done.is_none() {
         return None;
     }
     let because = |why: String| Some(Decision::Replace(Announcement::Because(why)));
     let is_marked =
-        resource.state.is(Action::Check, Status::Failed) && !case.is_nested_check_failed;
+        resource.summary.state.is(Action::Check, Status::Failed) && !case.is_nested_check_failed;
     if resource.child.is_some() && !is_marked {
         // A failed resource of the nested stack is replaced there.
         return None;
@@ -164,7 +164,7 @@ fn give_up(case: &Case<'_>) -> Option<Decision> {
         let is_replaced = builtin.is_none_or(|it| it.replace_on_failed_check);
         return is_replaced.then_some(Decision::Replace(Announcement::Silent));
     }
-    if resource.physical_id.is_none() {
+    if resource.summary.physical_id.is_none() {
         return Some(Decision::Replace(Announcement::Silent));
     }
     let Some(resource_type) =
@@ -199,8 +199,8 @@ fn decide_change(case: &Case<'_>) -> Decision {
         let message = format!(
             "Update to properties {} of {} ({}) is not supported.",
             immutable.join(", "),
-            case.resource.name,
-            case.resource.type_name
+            case.resource.summary.name,
+            case.resource.summary.type_name
         );
         return Decision::Reject(FailureClass::NotSupported, message);
     }

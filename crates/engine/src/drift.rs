@@ -115,10 +115,10 @@ impl Tree {
     /// Whether a resource has an object that can be read now.
     pub(crate) fn is_readable(&self, slot: Slot) -> bool {
         let resource = self.resource(slot);
-        let resource_type = self.config.types.get(&resource.type_name);
+        let resource_type = self.config.types.get(&resource.summary.type_name);
         let can_be_read =
             resource_type.is_some_and(|it| it.behaviour.handler(OperationKind::Refresh).is_some());
-        let has_object = resource.physical_id.is_some() && resource.child.is_none();
+        let has_object = resource.summary.physical_id.is_some() && resource.child.is_none();
         can_be_read && has_object && resource.op.is_none()
     }
 
@@ -154,15 +154,15 @@ impl Tree {
     fn observable_type(&self, slot: Slot) -> Option<&'static ResourceType> {
         let resource = self.resource(slot);
         let is_ours = resource.definition.as_ref().is_some_and(|it| it.external_id.is_none());
-        let is_there = resource.physical_id.is_some()
+        let is_there = resource.summary.physical_id.is_some()
             && resource.child.is_none()
-            && match resource.state.action {
+            && match resource.summary.state.action {
                 Action::Init => false,
-                Action::Delete => resource.state.status == Status::Failed,
+                Action::Delete => resource.summary.state.status == Status::Failed,
                 _ => true,
             };
         let resource_type =
-            self.config.types.get(&resource.type_name).filter(|_| is_ours && is_there)?;
+            self.config.types.get(&resource.summary.type_name).filter(|_| is_ours && is_there)?;
         resource_type.behaviour.handler(OperationKind::Observe).map(|_| resource_type)
     }
 
@@ -200,7 +200,7 @@ impl Tree {
         let id = self.resource(slot).id;
         let observed = self.observed.remove(&id);
         let resource = self.resource(slot);
-        let Some(resource_type) = self.config.types.get(&resource.type_name) else {
+        let Some(resource_type) = self.config.types.get(&resource.summary.type_name) else {
             return Members::new();
         };
         let convert = |members: &Members| {
@@ -219,7 +219,7 @@ impl Tree {
         let slots = self.stacks.iter().flatten().flat_map(|stack| stack.resources.values());
         let current = slots.copied().filter(|slot| {
             let resource = self.resource(*slot);
-            self.current(resource.stack, &resource.name) == Some(*slot)
+            self.current(resource.stack, &resource.summary.name) == Some(*slot)
         });
         let is_read = |slot: &Slot| converges || self.resource(*slot).is_suspect();
         let read = current.filter(is_read).filter_map(|slot| {

@@ -53,16 +53,16 @@ impl Tree {
         let users = self.users.as_ref().filter(|users| !users.is_empty());
         let files = stack.recipe.files.iter().map(|(n, t)| (n.clone(), Value::Text(t.clone())));
         Value::map([
-            ("name", Value::Text(stack.name.clone())),
+            ("name", Value::Text(stack.summary.name.clone())),
             ("id", stack.id.to_string().into()),
-            ("action", stack.state.action.name().into()),
-            ("status", stack.state.status.name().into()),
+            ("action", stack.summary.state.action.name().into()),
+            ("status", stack.summary.state.status.name().into()),
             ("template", template(&stack.recipe.template)),
             ("environment", stack.recipe.environment.to_value()),
             ("files", Value::map(files)),
             ("project_id", Value::Text(self.project.clone())),
             ("stack_user_project_id", Value::Text(users.unwrap_or(&self.project).clone())),
-            ("tags", Value::list(stack.tags.iter().cloned().map(Value::Text))),
+            ("tags", Value::list(stack.summary.tags.iter().cloned().map(Value::Text))),
             ("resources", Value::Map(Arc::new(resources))),
         ])
     }
@@ -72,7 +72,7 @@ impl Tree {
         let resource_type = resource
             .definition
             .as_ref()
-            .map_or(&resource.type_name, |resolved| &resolved.type_name);
+            .map_or(&resource.summary.type_name, |resolved| &resolved.type_name);
         let metadata = match &resource.metadata {
             Value::Null => Value::map([("", Value::Null); 0]),
             metadata => metadata.clone(),
@@ -88,14 +88,14 @@ impl Tree {
             data.extend(texts.map(|(name, value)| (name.clone(), value.clone())));
         }
         let mut exported = Members::from_iter([
-            ("name".into(), Value::Text(resource.name.clone())),
+            ("name".into(), Value::Text(resource.summary.name.clone())),
             (
                 "resource_id".into(),
-                resource.physical_id.as_ref().map(PhysicalId::value).unwrap_or_default(),
+                resource.summary.physical_id.as_ref().map(PhysicalId::value).unwrap_or_default(),
             ),
             ("type".into(), Value::Text(resource_type.clone())),
-            ("action".into(), resource.state.action.name().into()),
-            ("status".into(), resource.state.status.name().into()),
+            ("action".into(), resource.summary.state.action.name().into()),
+            ("status".into(), resource.summary.state.status.name().into()),
             ("metadata".into(), metadata),
             ("resource_data".into(), Value::Map(Arc::new(data))),
         ]);
@@ -111,9 +111,12 @@ impl Tree {
     /// a stack that adopts the resource gets users of its own.
     fn sealed(&self, slot: Slot, hidden: Members) -> Option<Value> {
         let resource = self.resource(slot);
-        let has_authority =
-            self.config.types.get(&resource.type_name).is_some_and(|it| it.created_on_adopt);
-        if hidden.contains_key(STACK_USER) || resource.physical_id.is_none() {
+        let has_authority = self
+            .config
+            .types
+            .get(&resource.summary.type_name)
+            .is_some_and(|it| it.created_on_adopt);
+        if hidden.contains_key(STACK_USER) || resource.summary.physical_id.is_none() {
             return None;
         }
         let remote = if has_authority { resource.remote.clone() } else { Value::Null };

@@ -40,6 +40,7 @@ mod signal_check;
 mod snapshot;
 mod state;
 pub mod store;
+mod summary;
 mod template_cache;
 mod template_fetcher;
 mod time;
@@ -52,6 +53,7 @@ pub use ids::{
     CommandId, EngineId, EventId, Ids, PhysicalId, RecipeId, ResourceId, SnapshotId, StackId,
 };
 pub use state::{Action, State, Status};
+pub use summary::{ResourceSummary, StackSummary};
 pub use time::Time;
 
 // What a store needs besides `store` and `alarms`: the objects beside the trees, and the order of a batch's stacks.

@@ -32,9 +32,9 @@ impl Tree {
         let mut newest_first = self.stack(key).by_name.get(name)?.iter().rev().copied();
         newest_first.find(|slot| {
             let resource = self.resource(*slot);
-            types.contains(&&*resource.type_name)
+            types.contains(&&*resource.summary.type_name)
                 && resource.definition.is_some()
-                && resource.state.action != Action::Delete
+                && resource.summary.state.action != Action::Delete
         })
     }
 
@@ -44,13 +44,14 @@ impl Tree {
         let names = blueprint.definition.resources().map(|(_, it)| &*it.name);
         let mut members: Vec<Slot> =
             names.filter_map(|name| self.member_in_service(child, name)).collect();
-        let is_changing = |slot: &Slot| service(self.resource(*slot).state) == Service::Changing;
+        let is_changing =
+            |slot: &Slot| service(self.resource(*slot).summary.state) == Service::Changing;
         if !members.iter().all(is_changing) {
             members.retain(|slot| !is_changing(slot));
         }
         members.sort_by_key(|slot| {
             let member = self.resource(*slot);
-            (member.created, member.name.clone())
+            (member.summary.created, member.summary.name.clone())
         });
         let first_value = |slot: Slot| {
             let mut values =
@@ -63,7 +64,7 @@ impl Tree {
     /// The member of a name that is in service: the old one until its replacement is created.
     fn member_in_service(&self, child: StackKey, name: &str) -> Option<Slot> {
         let mut newest_first = self.stack(child).by_name.get(name)?.iter().rev().copied();
-        newest_first.find(|slot| service(self.resource(*slot).state) != Service::Out)
+        newest_first.find(|slot| service(self.resource(*slot).summary.state) != Service::Out)
     }
 }
 

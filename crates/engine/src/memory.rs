@@ -176,7 +176,7 @@ impl Tables {
             tree.recipes.insert(row.id, row.clone());
         }
         for row in &batch.stacks {
-            if row.id == batch.root && row.deleted.is_some() {
+            if row.id == batch.root && row.summary.deleted.is_some() {
                 tree.name.take().map(|name| self.names.remove(&name));
             }
             self.stacks.insert(row.id, batch.root);
@@ -261,7 +261,7 @@ impl Store for MemoryStore {
     async fn create_tree(&self, new: NewTree) -> Result<(), CreateError> {
         let mut kept = self.open()?;
         let root = new.stack.id;
-        let name = (new.stack.project.clone(), new.stack.name.clone());
+        let name = (new.stack.project.clone(), new.stack.summary.name.clone());
         if kept.names.contains_key(&name) {
             return Err(CreateError::NameTaken(name.1));
         }
@@ -279,7 +279,7 @@ impl Store for MemoryStore {
             name: Some(name),
             engine: new.owner.map(|owner| owner.0),
             fence: u64::from(new.owner.is_some()),
-            until: new.owner.map_or(new.stack.created, |owner| owner.1),
+            until: new.owner.map_or(new.stack.summary.created, |owner| owner.1),
             has_work: true,
             last_event: new.events.iter().map(|event| event.number).max().unwrap_or(0),
             stacks: [(root, new.stack)].into(),
@@ -370,7 +370,10 @@ impl Store for MemoryStore {
     async fn load_tree(&self, root: StackId) -> Result<Option<TreeRows>, StoreError> {
         let kept = self.open()?;
         let Some(tree) = kept.trees.get(&root) else { return Ok(None) };
-        let live = tree.stacks.values().filter(|stack| stack.id == root || stack.deleted.is_none());
+        let live = tree
+            .stacks
+            .values()
+            .filter(|stack| stack.id == root || stack.summary.deleted.is_none());
         let stacks = parents_first(live.cloned().collect());
         let snapshots = tree.snapshots_of(|_| true);
         let copied = snapshots.iter().map(|snapshot| StackId(snapshot.id.0));
@@ -519,7 +522,7 @@ impl Store for MemoryStore {
             .iter()
             .filter_map(|(root, tree)| tree.stacks.get(root))
             .filter(|root| project.is_none_or(|project| *root.project == *project))
-            .filter_map(|root| Some((root.deleted?, root.id)))
+            .filter_map(|root| Some((root.summary.deleted?, root.id)))
             .filter(|(deleted, _)| *deleted < deleted_before)
             .collect();
         dead.sort();
@@ -535,7 +538,7 @@ impl Store for MemoryStore {
 
 /// Sorts the stacks of a tree: the root first, every stack after its parent, siblings by creation.
 pub fn parents_first(mut stacks: Vec<StackRow>) -> Vec<StackRow> {
-    stacks.sort_by_key(|stack| (stack.created, stack.id));
+    stacks.sort_by_key(|stack| (stack.summary.created, stack.id));
     let known: BTreeSet<StackId> = stacks.iter().map(|stack| stack.id).collect();
     let mut children: BTreeMap<Option<StackId>, Vec<StackRow>> = BTreeMap::new();
     for stack in stacks {

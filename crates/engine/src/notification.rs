@@ -130,7 +130,7 @@ impl Tree {
             failure: failure.map(Arc::from),
         };
         let stack = self.stack(resource.stack);
-        let (state, reason) = (stack.state, stack.reason.clone());
+        let (state, reason) = (stack.summary.state, stack.summary.reason.clone());
         let notification = self.notification(env, resource.stack, state, reason);
         self.outbox.notifications.push(Notification { scaling: Some(scaling), ..notification });
     }
@@ -155,12 +155,12 @@ impl Tree {
             user_name: known(&created_by.user_name, &self.user_name),
             created_by,
             stack: stack.id,
-            name: stack.name.clone(),
+            name: stack.summary.name.clone(),
             state,
             reason,
-            created: stack.created,
-            updated: stack.updated,
-            tags: stack.tags.clone(),
+            created: stack.summary.created,
+            updated: stack.summary.updated,
+            tags: stack.summary.tags.clone(),
             description: self.description(key),
             scaling: None,
         }

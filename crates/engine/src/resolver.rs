@@ -32,7 +32,7 @@ impl Tree {
     pub(crate) fn properties(&self, slot: Slot) -> Arc<Members> {
         let resource = self.resource(slot);
         let (Some(resolved), Some(resource_type)) =
-            (&resource.definition, self.config.types.get(&resource.type_name))
+            (&resource.definition, self.config.types.get(&resource.summary.type_name))
         else {
             return Arc::default();
         };
@@ -48,13 +48,13 @@ impl Tree {
     /// The ARN of a stack.
     pub(crate) fn arn(&self, stack: StackKey) -> String {
         let (project, stack) = (&self.project, self.stack(stack));
-        format!("arn:openstack:heat::{project}:stacks/{}/{}", stack.name, stack.id)
+        format!("arn:openstack:heat::{project}:stacks/{}/{}", stack.summary.name, stack.id)
     }
 
     /// The reference of a resource; its name, if its type cannot compute one.
     pub(crate) fn reference(&self, slot: Slot) -> Value {
         let reference = self.resolve_reference(slot);
-        reference.unwrap_or_else(|_| Value::Text(self.resource(slot).name.clone()))
+        reference.unwrap_or_else(|_| Value::Text(self.resource(slot).summary.name.clone()))
     }
 
     /// Whether a text is the reference of a resource, which may be hidden: that of a handle is a signed URL.
@@ -66,27 +66,27 @@ impl Tree {
     pub(crate) fn resolve_reference(&self, slot: Slot) -> Result<Value, Fault> {
         let resource = self.resource(slot);
         if let Some(child) = resource.child
-            && self.config.types.get(&resource.type_name).is_none()
+            && self.config.types.get(&resource.summary.type_name).is_none()
         {
             return Ok(match self.scope(child).output("OS::stack_id") {
                 Some(Ok(value)) => value,
                 _ => self.arn(child).into(),
             });
         }
-        let resource_type = self.config.types.get(&resource.type_name);
+        let resource_type = self.config.types.get(&resource.summary.type_name);
         let reference =
             match resource_type.and_then(|resource_type| resource_type.behaviour.reference) {
                 Some(reference)
-                    if resource.state.action != Action::Init
+                    if resource.summary.state.action != Action::Init
                         || resource_type.is_some_and(|resource_type| {
                             resource_type.schema.reference_known_early
                         }) =>
                 {
                     self.with_view(slot, "reference", reference).map_err(broken)?
                 }
-                _ => match &resource.physical_id {
+                _ => match &resource.summary.physical_id {
                     Some(id) => return Ok(id.value()),
-                    None => return Ok(Value::Text(resource.name.clone())),
+                    None => return Ok(Value::Text(resource.summary.name.clone())),
                 },
             };
         Ok(self.hidden_texts(slot).hide_in(reference))
@@ -126,7 +126,7 @@ impl Tree {
     /// `None` if the resource is gone.
     pub(crate) fn watched_value(&self, slot: Slot) -> Option<Value> {
         let resource = self.resources.get(slot.0 as usize)?.as_ref()?;
-        let resource_type = self.config.types.get(&resource.type_name);
+        let resource_type = self.config.types.get(&resource.summary.type_name);
         Some(match resource_type.map(|resource_type| resource_type.behaviour.signals_kept_in) {
             Some(SignalStorage::Data) => Value::Map(resource.data.clone()),
             _ => resource.metadata.clone(),
@@ -145,7 +145,8 @@ impl Tree {
         };
         let beside = self.find_sibling(slot, reference);
         let slot = beside.or_else(elsewhere)?;
-        let (name, data) = (self.resource(slot).name.clone(), self.resource(slot).data.clone());
+        let (name, data) =
+            (self.resource(slot).summary.name.clone(), self.resource(slot).data.clone());
         let metadata = self.resolve_metadata(slot);
         Some(op::Sibling {
             name,
@@ -159,7 +160,7 @@ impl Tree {
     /// The metadata of a resource, as those who read it see it.
     pub(crate) fn resolve_metadata(&self, slot: Slot) -> Value {
         let resource = self.resource(slot);
-        let resource_type = self.config.types.get(&resource.type_name);
+        let resource_type = self.config.types.get(&resource.summary.type_name);
         let metadata = resource_type.and_then(|resource_type| resource_type.behaviour.metadata);
         let metadata = metadata.and_then(|it| self.with_view(slot, "metadata", it).ok());
         metadata
@@ -172,14 +173,17 @@ impl Tree {
         let resource = self.resource(slot);
         let (_, slot) = self.stack(resource.stack).parent_resource?;
         let parent_resource = self.resources.get(slot.0 as usize)?.as_ref()?;
-        let inside = self.config.types.get(&parent_resource.type_name)?.behaviour.nested_metadata?;
+        let inside =
+            self.config.types.get(&parent_resource.summary.type_name)?.behaviour.nested_metadata?;
         // Until the parent resource has a definition, its view is not complete.
         parent_resource
             .definition
             .as_ref()
             .filter(|_| parent_resource.child == Some(resource.stack))?;
-        self.with_view(slot, "metadata", |view| inside(view, &resource.name, &resource.metadata))
-            .ok()?
+        self.with_view(slot, "metadata", |view| {
+            inside(view, &resource.summary.name, &resource.metadata)
+        })
+        .ok()?
     }
 
     /// The user for whom the tree's calls are made.
@@ -198,7 +202,7 @@ impl Tree {
     pub(crate) fn acting_for_resource(&self, slot: Slot) -> ActingFor {
         let resource = self.resources.get(slot.0 as usize).and_then(Option::as_ref);
         let stack = resource.map(|resource| self.stack(resource.stack).id.to_string().into());
-        let name = resource.map(|resource| resource.name.clone());
+        let name = resource.map(|resource| resource.summary.name.clone());
         let hidden = self.hidden_texts(slot);
         let hidden = hidden.expose().iter().map(|text| Secret::from(text.as_str())).collect();
         ActingFor { stack_id: stack, resource: name, hidden, ..self.acting_for() }
@@ -225,14 +229,14 @@ impl Tree {
         let world = self.scope(resource.stack);
         let child = resource.child.map(|child| self.scope(child));
         let view = View {
-            name: &resource.name,
+            name: &resource.summary.name,
             physical_name: &self.physical_name(slot),
-            physical_id: resource.physical_id.as_ref().map(|id| &**id.text()),
+            physical_id: resource.summary.physical_id.as_ref().map(|id| &**id.text()),
             properties: &properties,
             data: &resource.data,
             metadata: &resource.metadata,
             remote: &resource.remote,
-            arn: &format!("{}/resources/{}", self.arn(resource.stack), resource.name),
+            arn: &format!("{}/resources/{}", self.arn(resource.stack), resource.summary.name),
             nested: child.as_ref().map(|child| child as &dyn NestedStack),
             siblings: &world,
         };
@@ -251,12 +255,14 @@ impl Tree {
         if let Some(evaluated) = &self.evaluated {
             evaluated.lock().unwrap_or_else(PoisonError::into_inner).insert(slot);
         }
-        if resource.state.action == Action::Init || self.has_lost_object(slot) {
+        if resource.summary.state.action == Action::Init || self.has_lost_object(slot) {
             return Ok(Value::Null);
         }
-        let Some(resource_type) = self.config.types.get(&resource.type_name) else {
+        let Some(resource_type) = self.config.types.get(&resource.summary.type_name) else {
             return match resource.child {
-                Some(child) => self.scope(child).nested_attribute(&resource.name, name, keys),
+                Some(child) => {
+                    self.scope(child).nested_attribute(&resource.summary.name, name, keys)
+                }
                 None => Ok(Value::Null),
             };
         };
@@ -275,7 +281,7 @@ impl Tree {
             Some(value) => Ok(step_into_attribute(value, keys)),
             None if name == "show" => Ok(step_into_attribute(&resource.remote, keys)),
             None if resource_type.schema.has_attribute(name) => Ok(Value::Null),
-            None => Err(bad_attribute(&resource.name, name)),
+            None => Err(bad_attribute(&resource.summary.name, name)),
         }
     }
 }
@@ -310,7 +316,7 @@ impl StackScope<'_> {
             .behaviour
             .reference
             .filter(|_| resource_type.schema.reference_known_early)?;
-        let stack = &self.tree.stack(self.stack).name;
+        let stack = &self.tree.stack(self.stack).summary.name;
         // The id is not known yet, and does not show in the reference.
         let id = ResourceId(Uuid::nil());
         let (properties, data) = (Members::new(), Members::new());
@@ -402,7 +408,7 @@ impl Resolver for StackScope<'_> {
     fn attributes(&self, resource: &str) -> Result<Value, Fault> {
         let Some(slot) = self.current(resource) else { return Ok(Value::Null) };
         let resource = self.tree.resource(slot);
-        let resource_type = self.tree.config.types.get(&resource.type_name);
+        let resource_type = self.tree.config.types.get(&resource.summary.type_name);
         let declared = resource_type
             .map(|resource_type| resource_type.schema.attributes.iter())
             .into_iter()
@@ -453,10 +459,11 @@ impl NestedStack for StackScope<'_> {
         let wanted = stack.resources.values().filter(|slot| self.tree.is_wanted(**slot));
         let live = wanted.map(|slot| self.tree.resource(*slot)).filter(|it| {
             it.replaced_by.is_none()
-                && it.state.status != Status::Failed
-                && !matches!(it.state.action, Action::Delete | Action::Init)
+                && it.summary.state.status != Status::Failed
+                && !matches!(it.summary.state.action, Action::Delete | Action::Init)
         });
-        let mut members: Vec<_> = live.map(|it| (it.created, it.name.clone())).collect();
+        let mut members: Vec<_> =
+            live.map(|it| (it.summary.created, it.summary.name.clone())).collect();
         members.sort();
         members.into_iter().map(|(_, name)| name).collect()
     }
@@ -486,7 +493,7 @@ impl Siblings for StackScope<'_> {
         }
         let is_meant = |slot: &&Slot| self.tree.is_called(**slot, reference);
         let slot = stack.resources.values().find(is_meant)?;
-        Some(self.tree.resource(*slot).name.clone())
+        Some(self.tree.resource(*slot).summary.name.clone())
     }
 
     fn properties(&self, name: &str) -> Option<Arc<Members>> {
@@ -504,7 +511,7 @@ impl Siblings for StackScope<'_> {
 
     fn is_complete(&self, name: &str) -> bool {
         let slot = self.current(name);
-        slot.is_some_and(|slot| self.tree.resource(slot).state.status == Status::Complete)
+        slot.is_some_and(|slot| self.tree.resource(slot).summary.state.status == Status::Complete)
     }
 
     fn attribute(&self, name: &str, attribute: &str) -> Option<Value> {

@@ -8,10 +8,9 @@
 //! Rows have columns for everything that queries select and sort by. The rest is in their bodies, which the
 //! store encrypts and never interprets.
 
-use crate::ids::{
-    CommandId, EngineId, EventId, PhysicalId, RecipeId, ResourceId, SnapshotId, StackId,
-};
+use crate::ids::{CommandId, EngineId, EventId, RecipeId, ResourceId, SnapshotId, StackId};
 use crate::state::State;
+use crate::summary::{ResourceSummary, StackSummary};
 use crate::time::Time;
 use async_trait::async_trait;
 use std::fmt;
@@ -103,7 +102,7 @@ pub trait Store: crate::objects::Objects + crate::alarms::Alarms + Sealer {
         names: &[Arc<str>],
     ) -> Result<(Vec<ResourceRow>, u64), StoreError> {
         let rows = self.load_tree(root).await?.unwrap_or_default();
-        let is_meant = |row: &ResourceRow| row.stack == root && names.contains(&row.name);
+        let is_meant = |row: &ResourceRow| row.stack == root && names.contains(&row.summary.name);
         Ok((rows.resources.into_iter().filter(is_meant).collect(), rows.last_event))
     }
 
@@ -384,22 +383,10 @@ pub struct StackRow {
     pub parent: Option<StackId>,
     /// The project that it belongs to.
     pub project: Arc<str>,
-    /// Its name.
-    pub name: Arc<str>,
     /// The name of the user who created it.
     pub user_name: Arc<str>,
-    /// Its action and status.
-    pub state: State,
-    /// Why it is in that state.
-    pub reason: Arc<str>,
-    /// When it was created.
-    pub created: Time,
-    /// When it was last changed.
-    pub updated: Option<Time>,
-    /// When it was deleted.
-    pub deleted: Option<Time>,
-    /// Its tags.
-    pub tags: Vec<Arc<str>>,
+    /// Its name, state, times and tags.
+    pub summary: StackSummary,
     /// Its recipe.
     pub recipe: RecipeId,
     /// Its recipe before the action in progress.
@@ -455,20 +442,8 @@ pub struct ResourceRow {
     pub root: StackId,
     /// Grows with each resource that is added to a tree.
     pub number: u64,
-    /// Its name in the template.
-    pub name: Arc<str>,
-    /// Its type.
-    pub kind: Arc<str>,
-    /// Its action and status.
-    pub state: State,
-    /// Why it is in that state.
-    pub reason: Arc<str>,
-    /// The id that its service gave it.
-    pub physical_id: Option<PhysicalId>,
-    /// When it was added.
-    pub created: Time,
-    /// When its state last changed.
-    pub updated: Time,
+    /// Its name, type, state, physical id and times.
+    pub summary: ResourceSummary,
     /// The rest; empty if it was not read.
     pub body: Vec<u8>,
 }

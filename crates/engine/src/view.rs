@@ -9,7 +9,7 @@ use crate::partial_tree::{TreePart, read_part};
 use crate::record::placeholder_tree;
 use crate::state::{Action, State, Status};
 use crate::store::{CommandRow, Hash, Store, StoreError, TreeRows};
-use crate::time::Time;
+use crate::summary::ResourceSummary;
 use crate::tree::{Resource, Slot, StackKey, Tree};
 use crate::workers::{HeldMemory, WorkShare};
 use indexmap::IndexMap;
@@ -247,20 +247,8 @@ pub struct OutputView {
 /// A resource for readers.
 #[derive(Clone, Debug)]
 pub struct ResourceView {
-    /// Its name.
-    pub name: Arc<str>,
-    /// Its type, as written in the template.
-    pub type_name: Arc<str>,
-    /// Its action and status.
-    pub state: State,
-    /// Why it is in that state.
-    pub reason: Arc<str>,
-    /// The id that its service gave to its object.
-    pub physical_id: Option<PhysicalId>,
-    /// When it was added.
-    pub created: Time,
-    /// When its state last changed.
-    pub updated: Time,
+    /// Its name, type, state, physical id and times.
+    pub summary: ResourceSummary,
     /// The resources of the stack that need it.
     pub required_by: Vec<Arc<str>>,
     /// Its description in the template.
@@ -274,7 +262,7 @@ pub struct ResourceView {
 impl ResourceView {
     /// Whether its service gave it this id.
     pub fn has_physical_id(&self, id: &str) -> bool {
-        self.physical_id.as_ref().is_some_and(|it| &**it.text() == id)
+        self.summary.physical_id.as_ref().is_some_and(|it| &**it.text() == id)
     }
 }
 
@@ -290,13 +278,13 @@ impl<'v> StackView<'v> {
 
     /// Its name.
     pub fn name(&self) -> &'v Arc<str> {
-        &self.tree.stack(self.key).name
+        &self.tree.stack(self.key).summary.name
     }
 
     /// The resource that it is nested in.
     pub fn parent_resource(&self) -> Option<&'v Arc<str>> {
         let (_, slot) = self.tree.stack(self.key).parent_resource?;
-        Some(&self.tree.resource(slot).name)
+        Some(&self.tree.resource(slot).summary.name)
     }
 
     /// The description of its template.
@@ -308,7 +296,7 @@ impl<'v> StackView<'v> {
     pub fn settings(&self) -> StackSettings {
         let stack = self.tree.stack(self.key);
         StackSettings {
-            tags: Some(stack.tags.clone()),
+            tags: Some(stack.summary.tags.clone()),
             // An action on a nested stack ends with that of the root.
             timeout: stack.timeout.or(self.tree.stack(self.tree.root_key()).timeout),
             is_rolled_back: Some(stack.is_rolled_back),
@@ -431,7 +419,7 @@ impl<'v> StackView<'v> {
         let missing =
             planned.map(|(_, it)| &it.name).filter(|name| !stack.by_name.contains_key(*name));
         // A stack that is gone has nothing to come.
-        let missing = missing.filter(|_| stack.state.action != Action::Delete);
+        let missing = missing.filter(|_| stack.summary.state.action != Action::Delete);
         let names = names.chain(missing);
         names
             .filter_map(|name| self.resource_view(name, required_by(definition, &users, name)))
@@ -450,7 +438,7 @@ impl<'v> StackView<'v> {
     ) -> Vec<ResourceView> {
         let stack = self.tree.stack(self.key);
         let definition = self.blueprint().map(|blueprint| &blueprint.definition);
-        let planned = definition.filter(|_| stack.state.action != Action::Delete);
+        let planned = definition.filter(|_| stack.summary.state.action != Action::Delete);
         let users = definition.map(|definition| definition.graph().dependents());
         let find = |name: &str| {
             if let (None, Some(missing)) = (stack.by_name.get(name), &self.tree.missing) {
@@ -467,15 +455,11 @@ impl<'v> StackView<'v> {
         let planned = self.blueprint().and_then(|it| it.definition.resource(name));
         let description = planned.and_then(|resource| resource.description.clone());
         let Some(slot) = self.tree.current(self.key, name) else {
-            let created = self.tree.stack(self.key).created;
+            let created = self.tree.stack(self.key).summary.created;
+            let type_name = planned?.type_name.value.clone();
+            let state = State::new(Action::Init, Status::Complete);
             return Some(ResourceView {
-                name: name.clone(),
-                type_name: planned?.type_name.value.clone(),
-                state: State::new(Action::Init, Status::Complete),
-                reason: "".into(),
-                physical_id: None,
-                created,
-                updated: created,
+                summary: ResourceSummary::new(name.clone(), type_name, state, created),
                 required_by,
                 description,
                 nested: None,
@@ -485,16 +469,14 @@ impl<'v> StackView<'v> {
         let resource = self.tree.resource(slot);
         let nested = resource.child.map(|child| {
             let stack = self.tree.stack(child);
-            (stack.name.clone(), stack.id)
+            (stack.summary.name.clone(), stack.id)
         });
         Some(ResourceView {
-            name: name.clone(),
-            type_name: written_type(resource, planned),
-            state: resource.state,
-            reason: resource.reason.clone(),
-            physical_id: self.physical_id(resource),
-            created: resource.created,
-            updated: resource.updated,
+            summary: ResourceSummary {
+                type_name: written_type(resource, planned),
+                physical_id: self.physical_id(resource),
+                ..resource.summary.clone()
+            },
             required_by,
             description,
             nested,
@@ -505,7 +487,7 @@ impl<'v> StackView<'v> {
     fn physical_id(&self, resource: &Resource) -> Option<PhysicalId> {
         let stack = |child| PhysicalId::new(self.tree.stack(child).id.to_string());
         let nested = resource.child.map(stack);
-        resource.physical_id.clone().or(nested)
+        resource.summary.physical_id.clone().or(nested)
     }
 
     /// The stack nested in a resource.
@@ -562,17 +544,17 @@ impl<'v> StackView<'v> {
             .builtin(resource)
             .is_some_and(|resource_type| resource_type.behaviour.metadata.is_some());
         reads_metadata && is_user_of(self.tree.resource(slot), user)
-            || self.is_allowed_by_policies(user, &resource.name)
+            || self.is_allowed_by_policies(user, &resource.summary.name)
     }
 
     /// Whether a user of the stack may signal a resource: the one that the user was created for, or what a policy allows
     /// them. A resource that is being replaced still has its user.
     pub fn may_be_signalled_by(&self, resource: &ResourceView, user: &str) -> bool {
         self.need_body();
-        let namesakes = self.tree.stack(self.key).by_name.get(&resource.name);
+        let namesakes = self.tree.stack(self.key).by_name.get(&resource.summary.name);
         let mut namesakes = namesakes.into_iter().flatten();
         namesakes.any(|slot| is_user_of(self.tree.resource(*slot), user))
-            || self.is_allowed_by_policies(user, &resource.name)
+            || self.is_allowed_by_policies(user, &resource.summary.name)
     }
 
     fn is_allowed_by_policies(&self, user: &str, resource: &str) -> bool {
@@ -588,7 +570,7 @@ impl<'v> StackView<'v> {
         let mut slots = self.tree.stack(self.key).resources.values();
         let slot = *slots.find(|slot| {
             let resource = self.tree.resource(**slot);
-            &*resource.type_name == IAM_USER && has_id(resource, user)
+            &*resource.summary.type_name == IAM_USER && has_id(resource, user)
         })?;
         let properties = self.tree.properties(slot);
         let policies = properties.get("Policies").and_then(Value::as_list).unwrap_or_default();
@@ -598,7 +580,7 @@ impl<'v> StackView<'v> {
     /// Whether a policy of the stack names a resource.
     fn allows(&self, policy: &str, resource: &str) -> bool {
         let Some(slot) = self.tree.current(self.key, policy) else { return false };
-        if &*self.tree.resource(slot).type_name != ACCESS_POLICY {
+        if &*self.tree.resource(slot).summary.type_name != ACCESS_POLICY {
             return false;
         }
         let properties = self.tree.properties(slot);
@@ -648,11 +630,11 @@ impl<'v> StackView<'v> {
     /// The names of a resource's attributes, and whether they are handed out.
     fn attribute_names(&self, resource: &ResourceView) -> Vec<(Arc<str>, bool)> {
         let blueprint = self.blueprint();
-        let at = blueprint.and_then(|it| it.definition.position(&resource.name));
+        let at = blueprint.and_then(|it| it.definition.position(&resource.summary.name));
         let resource_type = blueprint.zip(at).map(|(blueprint, at)| blueprint.type_at(at).clone());
         let resource_type = resource_type.or_else(|| {
             let resource = self.tree.resource(resource.slot?);
-            self.tree.config.types.get(&resource.type_name).map(ResolvedType::Builtin)
+            self.tree.config.types.get(&resource.summary.type_name).map(ResolvedType::Builtin)
         });
         let schema = resource_type.as_ref().and_then(ResolvedType::schema);
         let names = schema.map(|it| it.attributes.iter()).into_iter().flatten();
@@ -663,7 +645,7 @@ impl<'v> StackView<'v> {
     /// The resource of a name or with an id of its service; an error if several have the id.
     pub(crate) fn resource_by_any_id(&self, id: &str) -> Result<Option<ResourceView>, Ambiguous> {
         let mut resources = self.resources();
-        if let Some(at) = resources.iter().position(|it| &*it.name == id) {
+        if let Some(at) = resources.iter().position(|it| &*it.summary.name == id) {
             return Ok(Some(resources.swap_remove(at)));
         }
         let mut found = resources.into_iter().filter(|it| it.has_physical_id(id));
@@ -695,7 +677,7 @@ impl<'v> StackView<'v> {
         &self,
         resource: &ResourceView,
     ) -> Option<&'static kiln_resources::declare::ResourceType> {
-        self.tree.config.types.get(&self.tree.resource(resource.slot?).type_name)
+        self.tree.config.types.get(&self.tree.resource(resource.slot?).summary.type_name)
     }
 
     /// The hook at which a resource waits.
@@ -734,7 +716,7 @@ fn written_type(resource: &Resource, planned: Option<&kiln_template::Resource>) 
     match (&resource.definition, planned) {
         (Some(resolved), _) => resolved.type_name.clone(),
         (None, Some(planned)) => planned.type_name.value.clone(),
-        (None, None) => resource.type_name.clone(),
+        (None, None) => resource.summary.type_name.clone(),
     }
 }
 
@@ -744,7 +726,7 @@ pub(crate) fn output_description(output: &kiln_template::Output) -> Value {
 
 /// Whether the object of a resource has an id.
 fn has_id(resource: &Resource, id: &str) -> bool {
-    resource.physical_id.as_ref().is_some_and(|it| &**it.text() == id)
+    resource.summary.physical_id.as_ref().is_some_and(|it| &**it.text() == id)
 }
 
 /// Whether a stack user was created for a resource.

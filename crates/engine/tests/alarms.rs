@@ -119,8 +119,8 @@ impl Site {
         engine.create(new, None).await.unwrap();
         self.until(async || {
             let stack = self.store.stack(id).await.unwrap().unwrap();
-            assert_ne!(stack.state.status, Status::Failed, "{}", stack.reason);
-            stack.state.is(Action::Create, Status::Complete).then_some(stack)
+            assert_ne!(stack.summary.state.status, Status::Failed, "{}", stack.summary.reason);
+            stack.summary.state.is(Action::Create, Status::Complete).then_some(stack)
         })
         .await
     }
@@ -142,7 +142,7 @@ impl Site {
         let rows = self.store.load_tree(root).await.unwrap().unwrap();
         let members = rows.resources.iter().filter(|row| row.stack != root);
         let is_there = |state: State| state.action != Action::Delete;
-        members.filter(|row| is_there(row.state)).count()
+        members.filter(|row| is_there(row.summary.state)).count()
     }
 
     async fn until_size(&self, root: StackId, size: usize) {
@@ -442,7 +442,7 @@ async fn an_abandoned_stack_leaves_no_alarm() {
     engine.command(stack.id, Command::Abandon).await.unwrap();
     site.until(async || {
         let row = site.store.stack(stack.id).await.unwrap();
-        row.is_none_or(|it| it.deleted.is_some()).then_some(())
+        row.is_none_or(|it| it.summary.deleted.is_some()).then_some(())
     })
     .await;
     site.hurry(id).await;
@@ -506,7 +506,8 @@ async fn a_group_that_could_not_grow_can_shrink() {
     signal(&site, &engine, &stack, "up").await;
     let is_failed = async || {
         let rows = site.store.load_tree(stack.id).await.unwrap().unwrap();
-        let is_failed = rows.resources.iter().any(|it| it.state.is(Action::Create, Status::Failed));
+        let is_failed =
+            rows.resources.iter().any(|it| it.summary.state.is(Action::Create, Status::Failed));
         is_failed.then_some(())
     };
     site.until(is_failed).await;
@@ -519,7 +520,7 @@ async fn a_group_that_could_not_grow_can_shrink() {
     site.until_size(stack.id, 1).await;
     let rows = site.store.load_tree(stack.id).await.unwrap().unwrap();
     assert!(
-        rows.resources.iter().all(|it| it.state.status != Status::Failed),
+        rows.resources.iter().all(|it| it.summary.state.status != Status::Failed),
         "what failed is gone"
     );
     engine.stop().await;

@@ -91,7 +91,7 @@ fn signal(world: &mut World, policy: &str) {
 fn told(world: &World) -> Option<Vec<String>> {
     let view = now(View::open(&reader(&*world.store, &world.config), world.root)).unwrap()?;
     let root = view.root();
-    let group = root.resource("group")?.state;
+    let group = root.resource("group")?.summary.state;
     let is_coming = group.action == Action::Create && group.status != Status::Complete;
     if is_coming || [Action::Init, Action::Delete].contains(&group.action) {
         return None;

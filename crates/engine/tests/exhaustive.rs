@@ -621,7 +621,7 @@ fn tell(scenario: &Scenario, crash_at: Option<u64>) -> Result<(u64, Reached), St
     }
     for id in leftover {
         let stack = now(world.store.stack(id)).unwrap();
-        if stack.is_some_and(|it| !it.state.is(Action::Delete, Status::Complete)) {
+        if stack.is_some_and(|it| !it.summary.state.is(Action::Delete, Status::Complete)) {
             found.push(format!("the stack {id} is still there"));
         }
     }

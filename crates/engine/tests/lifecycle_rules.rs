@@ -86,7 +86,8 @@ fn a_restricted_resource_is_left_alone() {
             format!("s UPDATE_FAILED Resource UPDATE failed: {reason}"),
         ]
     );
-    let state = books(&world).resources.iter().find(|it| &*it.name == "a").unwrap().state;
+    let state =
+        books(&world).resources.iter().find(|it| &*it.summary.name == "a").unwrap().summary.state;
     assert_eq!(state.to_string(), "CREATE_COMPLETE");
     let other = things(&["a: {value: x, size: 3}", PAIR[1]]);
     let events = updated(&mut world, &other, environment);

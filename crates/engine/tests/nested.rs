@@ -38,7 +38,7 @@ fn updated(world: &mut World, template: &str, files: &[(&str, &str)]) -> Vec<Str
 fn states(world: &World) -> Vec<String> {
     let rows = books(world).resources;
     let mut states: Vec<String> =
-        rows.iter().map(|row| format!("{} {}", row.name, row.state)).collect();
+        rows.iter().map(|row| format!("{} {}", row.summary.name, row.summary.state)).collect();
     states.sort();
     states
 }
@@ -46,8 +46,8 @@ fn states(world: &World) -> Vec<String> {
 /// The physical id of a resource.
 fn physical_id(world: &World, name: &str) -> String {
     let books = books(world);
-    let row = books.resources.iter().find(|row| &*row.name == name).unwrap();
-    row.physical_id.as_ref().unwrap().text().to_string()
+    let row = books.resources.iter().find(|row| &*row.summary.name == name).unwrap();
+    row.summary.physical_id.as_ref().unwrap().text().to_string()
 }
 
 // --- types that change their names ---
@@ -66,8 +66,8 @@ fn a_nested_stack_is_updated_in_place_to_another_file() {
     assert_eq!(outcome(&world), "UPDATE_COMPLETE: y z");
     assert!(world.cloud.things.contains_key("t1"), "the thing in it was kept");
     assert_eq!(physical_id(&world, "n"), id);
-    let row = books(&world).resources.into_iter().find(|row| &*row.name == "n").unwrap();
-    assert_eq!(&*row.kind, "b.yaml");
+    let row = books(&world).resources.into_iter().find(|row| &*row.summary.name == "n").unwrap();
+    assert_eq!(&*row.summary.type_name, "b.yaml");
 }
 
 #[test]
@@ -183,11 +183,14 @@ fn an_update_without_changes_goes_into_nested_stacks_and_touches_no_thing() {
         ]
     );
     let after = books(&world);
-    assert!(after.stacks.iter().all(|it| it.state.to_string() == "UPDATE_COMPLETE"));
-    assert!(after.stacks.iter().all(|it| it.updated.is_some()));
-    for row in before.resources.iter().filter(|row| &*row.kind == "Test::Thing") {
+    assert!(after.stacks.iter().all(|it| it.summary.state.to_string() == "UPDATE_COMPLETE"));
+    assert!(after.stacks.iter().all(|it| it.summary.updated.is_some()));
+    for row in before.resources.iter().filter(|row| &*row.summary.type_name == "Test::Thing") {
         let now = after.resources.iter().find(|it| it.id == row.id).unwrap();
-        assert_eq!((now.state, now.updated, &now.body), (row.state, row.updated, &row.body));
+        assert_eq!(
+            (now.summary.state, now.summary.updated, &now.body),
+            (row.summary.state, row.summary.updated, &row.body)
+        );
     }
 }
 

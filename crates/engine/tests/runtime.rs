@@ -107,7 +107,7 @@ impl Site {
         loop {
             commits.mark_unchanged();
             if let Ok(Some(stack)) = self.store.stack(id).await
-                && stack.state.is(action, status)
+                && stack.summary.state.is(action, status)
             {
                 return;
             }
@@ -379,7 +379,7 @@ fn a_tree_that_cannot_be_read_is_shown_as_failed_and_harms_no_other() {
         site.until(good, Action::Create, Status::Complete).await;
         let stack = site.store.stack(bad).await.unwrap().unwrap();
         let told = site.reasons(bad, Action::Create, Status::Failed).await;
-        assert_eq!(told, [stack.reason.to_string()]);
+        assert_eq!(told, [stack.summary.reason.to_string()]);
         for part in ["cannot be read", "restore the database from a backup", "resource "] {
             assert!(told[0].contains(part), "{part:?} is not in {told:?}");
         }

@@ -157,8 +157,14 @@ impl Story {
     /// Whether the stack has come to the end of an action; it may only end well.
     async fn is_at(&self, action: Action) -> bool {
         let stack = self.store.stack(self.root).await.expect("a store").expect("a stack");
-        assert_ne!(stack.state.status, Status::Failed, "{}: {}", stack.state, stack.reason);
-        stack.state.is(action, Status::Complete)
+        assert_ne!(
+            stack.summary.state.status,
+            Status::Failed,
+            "{}: {}",
+            stack.summary.state,
+            stack.summary.reason
+        );
+        stack.summary.state.is(action, Status::Complete)
     }
 
     /// The books and the cloud say the same.
@@ -167,7 +173,10 @@ impl Story {
         let known: BTreeMap<String, String> = rows
             .iter()
             .filter_map(|row| {
-                Some((row.physical_id.as_ref()?.text().to_string(), row.name.to_string()))
+                Some((
+                    row.summary.physical_id.as_ref()?.text().to_string(),
+                    row.summary.name.to_string(),
+                ))
             })
             .collect();
         let there = self.networks.with(|inside| inside.networks.clone());

@@ -51,10 +51,10 @@ impl SqlStore {
         let tree = TreeRow {
             root: new.stack.id,
             project: new.stack.project.to_string(),
-            live_name: Some(new.stack.name.to_string()),
+            live_name: Some(new.stack.summary.name.to_string()),
             engine,
             fence: u64::from(engine.is_some()),
-            expires: expires.unwrap_or(new.stack.created),
+            expires: expires.unwrap_or(new.stack.summary.created),
             has_work: true,
             last_event: new.events.iter().map(|event| event.number).max().unwrap_or(0),
             last_command: 0,
@@ -246,7 +246,12 @@ impl SqlStore {
         self.run_by_ids(connection, "DELETE FROM tags WHERE stack IN ({ids})", &ids).await?;
         let of_stack = |stack: &&StackRow| {
             let stack = *stack;
-            stack.tags.iter().map(|tag| TagRow { stack: stack.id, tag: tag.clone() }).collect()
+            stack
+                .summary
+                .tags
+                .iter()
+                .map(|tag| TagRow { stack: stack.id, tag: tag.clone() })
+                .collect()
         };
         let tags: Vec<TagRow> =
             latest.values().flat_map(|stack| -> Vec<TagRow> { of_stack(stack) }).collect();
@@ -274,7 +279,7 @@ fn apply_batch(tree: &mut TreeRow, batch: &Batch) {
     tree.has_work = batch.has_work;
     let last = batch.events.iter().map(|event| event.number).max().unwrap_or(0);
     tree.last_event = tree.last_event.max(last);
-    if batch.stacks.iter().any(|stack| stack.id == batch.root && stack.deleted.is_some()) {
+    if batch.stacks.iter().any(|stack| stack.id == batch.root && stack.summary.deleted.is_some()) {
         tree.live_name = None;
     }
 }

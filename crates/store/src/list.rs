@@ -310,10 +310,10 @@ fn stack_keys(query: &StackQuery) -> Vec<&'static str> {
 
 fn stack_key(stack: &StackRow, column: &str) -> Value {
     match column {
-        "name" => Value::Text(stack.name.clone()),
-        "status" => Value::Text(stack.state.status.name().into()),
-        "created" => Value::Int(stack.created.micros()),
-        "updated" => Value::Int(stack.updated.map_or(NEVER_UPDATED, Time::micros)),
+        "name" => Value::Text(stack.summary.name.clone()),
+        "status" => Value::Text(stack.summary.state.status.name().into()),
+        "created" => Value::Int(stack.summary.created.micros()),
+        "updated" => Value::Int(stack.summary.updated.map_or(NEVER_UPDATED, Time::micros)),
         _ => Value::Id(stack.id.0),
     }
 }

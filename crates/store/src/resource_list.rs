@@ -8,7 +8,7 @@ use crate::rows::{self, HasTexts, Texts};
 use crate::sql::Reader;
 use crate::table::{Column, TableRow};
 use kiln_engine::store::ResourceRow;
-use kiln_engine::{ResourceId, StackId, Time};
+use kiln_engine::{ResourceId, ResourceSummary, StackId, Time};
 use sqlx::AnyConnection;
 use std::borrow::Cow;
 use uuid::Uuid;
@@ -118,11 +118,15 @@ impl SqlStore {
         let mut row = ResourceRow {
             id: ResourceId(id),
             number,
-            name: name.into(),
-            kind: kind.into(),
-            state: rows::state_named(&action, &status)?,
-            created: Time::from_micros(created),
-            updated: Time::from_micros(updated),
+            summary: ResourceSummary {
+                updated: Time::from_micros(updated),
+                ..ResourceSummary::new(
+                    name.into(),
+                    kind.into(),
+                    rows::state_named(&action, &status)?,
+                    Time::from_micros(created),
+                )
+            },
             ..lean(root)
         };
         let sealed = bytes(&texts).ok_or_else(|| damaged("its texts are cut short"))?;

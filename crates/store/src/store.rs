@@ -35,7 +35,9 @@ impl Sealer for SqlStore {
 impl Store for SqlStore {
     async fn create_tree(&self, tree: NewTree) -> Result<(), CreateError> {
         match retry_conflicts!(self.create_once(&tree)) {
-            Err(error) if error.is_duplicate() => Err(CreateError::NameTaken(tree.stack.name)),
+            Err(error) if error.is_duplicate() => {
+                Err(CreateError::NameTaken(tree.stack.summary.name))
+            }
             outcome => match (outcome.map_err(StoreError::from)?, tree.max_stacks) {
                 (false, Some(limit)) => Err(CreateError::QuotaExceeded(limit)),
                 _ => Ok(()),

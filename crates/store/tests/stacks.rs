@@ -60,7 +60,7 @@ impl Site {
     async fn rest(&self, id: StackId) -> StackRow {
         self.engine.wait_until_idle(id, 0).await.unwrap();
         let stack = self.service.store().stack(id).await.unwrap().unwrap();
-        assert_ne!(stack.state.status, Status::InProgress);
+        assert_ne!(stack.summary.state.status, Status::InProgress);
         stack
     }
 
@@ -88,7 +88,7 @@ const HANDLE: &str =
 async fn signals_are_rows_of_their_own(store: &Arc<dyn Store>) {
     let site = Site::new(store);
     let stack = site.create(HANDLE, "").await;
-    assert_eq!(stack.state.status, Status::Complete, "{}", stack.reason);
+    assert_eq!(stack.summary.state.status, Status::Complete, "{}", stack.summary.reason);
     for at in 0..30 {
         site.signal(&stack, &at.to_string(), "first").await.unwrap();
     }
@@ -155,8 +155,12 @@ pub(crate) async fn copy_a_large_value(database: TestDatabase) {
     let store: Arc<dyn Store> = opened.clone();
     let site = Site::new(&store);
     let stack = site.create(&template, &"x".repeat(256 << 10)).await;
-    assert_eq!(stack.state.status, Status::Failed);
-    assert!(stack.reason.contains("max_stack_bytes is 67108864"), "{}", stack.reason);
+    assert_eq!(stack.summary.state.status, Status::Failed);
+    assert!(
+        stack.summary.reason.contains("max_stack_bytes is 67108864"),
+        "{}",
+        stack.summary.reason
+    );
     site.engine.stop().await;
     drop((site, store));
     // The last connection moves the log of the database into its file.

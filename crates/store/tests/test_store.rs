@@ -5,8 +5,8 @@ use kiln_engine::store::{
     SnapshotRow, StackQuery, StackRow, Store, StoreError,
 };
 use kiln_engine::{
-    Action, CommandId, EngineId, EventId, PhysicalId, RecipeId, ResourceId, SnapshotId, StackId,
-    State, Status, Time,
+    Action, CommandId, EngineId, EventId, PhysicalId, RecipeId, ResourceId, ResourceSummary,
+    SnapshotId, StackId, StackSummary, State, Status, Time,
 };
 use kiln_store::SqlStore;
 use std::path::PathBuf;
@@ -97,14 +97,11 @@ impl TestStore {
             root: parent.map_or(id, |parent| parent.root),
             parent: parent.map(|parent| parent.id),
             project: project.into(),
-            name: name.into(),
             user_name: "demo".into(),
-            state: IN_PROGRESS,
-            reason: "Stack CREATE started".into(),
-            created: at(1000),
-            updated: None,
-            deleted: None,
-            tags: Vec::new(),
+            summary: StackSummary {
+                reason: "Stack CREATE started".into(),
+                ..StackSummary::new(name.into(), IN_PROGRESS, at(1000))
+            },
             recipe,
             previous: None,
             body: format!("the body of {name}").into_bytes(),
@@ -122,13 +119,15 @@ impl TestStore {
             stack: stack.id,
             root: stack.root,
             number,
-            name: format!("r{number}").into(),
-            kind: "OS::Heat::Value".into(),
-            state: COMPLETE,
-            reason: "state changed".into(),
-            physical_id: Some(PhysicalId::new(format!("physical-{number}"))),
-            created: at(1001),
-            updated: at(1002),
+            summary: ResourceSummary {
+                name: format!("r{number}").into(),
+                type_name: "OS::Heat::Value".into(),
+                state: COMPLETE,
+                reason: "state changed".into(),
+                physical_id: Some(PhysicalId::new(format!("physical-{number}"))),
+                created: at(1001),
+                updated: at(1002),
+            },
             body: format!("properties of {number}").into_bytes(),
         }
     }
@@ -190,9 +189,8 @@ impl TestStore {
     }
 
     /// Deletes a tree at a moment.
-    pub(crate) async fn delete(&self, root: &StackRow, lease: Lease, deleted: Time) {
-        let root = StackRow { deleted: Some(deleted), ..root.clone() };
-        self.write(Batch { stacks: vec![root], ..batch(lease) }).await;
+    pub(crate) async fn delete(&self, root: &StackRow, lease: Lease, at: Time) {
+        self.write(Batch { stacks: vec![deleted(root, at)], ..batch(lease) }).await;
     }
 
     /// The names of the stacks that a query gives.
@@ -211,7 +209,7 @@ impl TestStore {
                 .unwrap()
                 .is_empty()
         );
-        stacks.iter().map(|stack| stack.name.to_string()).collect()
+        stacks.iter().map(|stack| stack.summary.name.to_string()).collect()
     }
 }
 
@@ -252,4 +250,11 @@ pub(crate) fn scatter(number: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
+}
+
+/// A stack that was deleted at a moment.
+pub(crate) fn deleted(stack: &StackRow, at: Time) -> StackRow {
+    let mut stack = stack.clone();
+    stack.summary.deleted = Some(at);
+    stack
 }

@@ -76,7 +76,7 @@ fn event_value(stack: &StackRow, event: &EventRow) -> Value {
         ("ResourceStatusReason", Value::Text(event.reason.clone())),
         ("ResourceType", Value::Text(event.kind.clone())),
         ("StackId", arn(stack).into()),
-        ("StackName", Value::Text(stack.name.clone())),
+        ("StackName", Value::Text(stack.summary.name.clone())),
         ("Timestamp", moment(event.time)),
         ("ResourceStatus", event.state.to_string().into()),
     ])

@@ -31,7 +31,7 @@ impl<'a> Named<'a> {
 
 /// The ARN of a stack.
 pub(super) fn arn(stack: &StackRow) -> String {
-    arn_of(&stack.project, &stack.name, &stack.id.to_string())
+    arn_of(&stack.project, &stack.summary.name, &stack.id.to_string())
 }
 
 /// The ARN of a stack of a view.
@@ -80,7 +80,7 @@ pub(super) async fn existing_stack(
 /// The stack that a request names, if it is not deleted.
 pub(super) async fn live_stack(request: &Request, params: &Params) -> Result<StackRow, AwsFault> {
     let stack = stack(request, params).await?;
-    match stack.deleted {
+    match stack.summary.deleted {
         None => Ok(stack),
         Some(_) => Err(crate::native::stacks::gone(&stack).into()),
     }

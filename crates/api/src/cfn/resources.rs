@@ -21,9 +21,9 @@ pub(super) async fn describe_one(request: Request, params: Params) -> Result<Val
         let mut shown = common(found);
         shown.extend(members([
             ("Description", description(found)),
-            ("LastUpdatedTimestamp", moment(found.updated)),
+            ("LastUpdatedTimestamp", moment(found.summary.updated)),
             ("StackId", arn(stack).into()),
-            ("StackName", Value::Text(stack.name.clone())),
+            ("StackName", Value::Text(stack.summary.name.clone())),
         ]));
         shown
     };
@@ -49,7 +49,7 @@ pub(super) async fn describe(request: Request, params: Params) -> Result<Value, 
     let only = params.get("LogicalResourceId");
     let show = |stack: &StackRow, seen: &StackView<'_>| {
         let found = seen.resources();
-        let wanted = found.iter().filter(|it| only.is_none_or(|name| *it.name == *name));
+        let wanted = found.iter().filter(|it| only.is_none_or(|name| *it.summary.name == *name));
         Ok(wanted.map(|it| detailed(stack, seen, it)).collect::<Vec<Value>>())
     };
     let shown = match (params.get("StackName"), params.get("PhysicalResourceId")) {
@@ -76,7 +76,7 @@ fn detailed(stack: &StackRow, seen: &StackView<'_>, found: &ResourceView) -> Val
         ("Description", description(found)),
         ("StackId", arn_of_view(stack, seen).into()),
         ("StackName", Value::Text(seen.name().clone())),
-        ("Timestamp", moment(found.updated)),
+        ("Timestamp", moment(found.summary.updated)),
     ]));
     Value::Map(Arc::new(shown))
 }
@@ -100,7 +100,7 @@ pub(super) async fn list(request: Request, params: Params) -> Result<Value, AwsF
     let show = |_: &StackRow, seen: &StackView<'_>| {
         let shown = seen.resources().into_iter().map(|found| {
             let mut shown = common(&found);
-            shown.insert("LastUpdatedTimestamp".into(), moment(found.updated));
+            shown.insert("LastUpdatedTimestamp".into(), moment(found.summary.updated));
             Value::Map(Arc::new(shown))
         });
         Ok(shown.collect::<Vec<Value>>())
@@ -111,13 +111,13 @@ pub(super) async fn list(request: Request, params: Params) -> Result<Value, AwsF
 
 /// The members that every response about a resource has.
 fn common(found: &ResourceView) -> Members {
-    let physical = found.physical_id.as_ref().map_or_else(|| "".into(), PhysicalId::value);
+    let physical = found.summary.physical_id.as_ref().map_or_else(|| "".into(), PhysicalId::value);
     members([
-        ("LogicalResourceId", Value::Text(found.name.clone())),
+        ("LogicalResourceId", Value::Text(found.summary.name.clone())),
         ("PhysicalResourceId", physical),
-        ("ResourceStatus", found.state.to_string().into()),
-        ("ResourceStatusReason", Value::Text(found.reason.clone())),
-        ("ResourceType", Value::Text(found.type_name.clone())),
+        ("ResourceStatus", found.summary.state.to_string().into()),
+        ("ResourceStatusReason", Value::Text(found.summary.reason.clone())),
+        ("ResourceType", Value::Text(found.summary.type_name.clone())),
     ])
 }
 

@@ -26,13 +26,13 @@ pub(super) async fn list(request: Request, _: Params) -> Result<Value, AwsFault>
     let stacks = of_project(&request, StackQuery::default()).await?;
     let shown = stacks.iter().map(|stack| {
         Value::map([
-            ("CreationTime", moment(stack.created)),
-            ("LastUpdatedTime", stack.updated.map(moment).unwrap_or_default()),
+            ("CreationTime", moment(stack.summary.created)),
+            ("LastUpdatedTime", stack.summary.updated.map(moment).unwrap_or_default()),
             ("StackId", arn(stack).into()),
-            ("StackName", Value::Text(stack.name.clone())),
-            ("StackStatusReason", Value::Text(stack.reason.clone())),
-            ("StackStatus", stack.state.to_string().into()),
-            ("DeletionTime", stack.deleted.map(moment).unwrap_or_default()),
+            ("StackName", Value::Text(stack.summary.name.clone())),
+            ("StackStatusReason", Value::Text(stack.summary.reason.clone())),
+            ("StackStatus", stack.summary.state.to_string().into()),
+            ("DeletionTime", stack.summary.deleted.map(moment).unwrap_or_default()),
         ])
     });
     Ok(wrapped("StackSummaries", Value::list(shown)))
@@ -84,23 +84,23 @@ fn described(request: &Request, stack: &StackRow, seen: &StackView<'_>) -> Value
     let timeout = settings.timeout.map(|it| Value::from((it.as_secs() / 60) as i64));
     let mut shown = members([
         ("Capabilities", Value::list([])),
-        ("CreationTime", moment(stack.created)),
+        ("CreationTime", moment(stack.summary.created)),
         ("Description", seen.description().unwrap_or_else(|| "No description".into())),
         ("DisableRollback", (!settings.is_rolled_back.unwrap_or(false)).into()),
         ("NotificationARNs", Value::list([])),
         ("Parameters", Value::list(parameters)),
         ("StackId", arn(stack).into()),
-        ("StackName", Value::Text(stack.name.clone())),
-        ("StackStatusReason", Value::Text(stack.reason.clone())),
+        ("StackName", Value::Text(stack.summary.name.clone())),
+        ("StackStatusReason", Value::Text(stack.summary.reason.clone())),
         ("TimeoutInMinutes", timeout.unwrap_or_default()),
     ]);
-    shown.extend(stack.updated.map(|time| ("LastUpdatedTime".into(), moment(time))));
-    let outputs = match stack.deleted {
+    shown.extend(stack.summary.updated.map(|time| ("LastUpdatedTime".into(), moment(time))));
+    let outputs = match stack.summary.deleted {
         None => seen.outputs(),
         Some(_) => Vec::new(),
     };
     shown.extend(members([
-        ("StackStatus", stack.state.to_string().into()),
+        ("StackStatus", stack.summary.state.to_string().into()),
         ("Outputs", Value::list(outputs.iter().map(|it| output(request, it)))),
     ]));
     Value::Map(Arc::new(shown))
@@ -157,7 +157,7 @@ pub(super) async fn delete(request: Request, params: Params) -> Result<Value, Aw
     let found = existing_stack(&request, &params).await?;
     let name = params.need("StackName")?;
     let name = Named::read(name).map_or(name, |named| named.stack);
-    let name = found.as_ref().map_or(name, |stack| &stack.name);
+    let name = found.as_ref().map_or(name, |stack| &stack.summary.name);
     // The change sets of a stack go with it, and with them a stack that was only to be created.
     let sets = request.service().change_sets(&requester, name).await?;
     match &found {

@@ -36,7 +36,7 @@ pub(super) async fn with_detail(request: Request, depth: usize) -> Result<Respon
     let list = || {
         let seen = view.stack(stack.id).ok_or_else(|| gone(&stack))?;
         let found = resources(&request, seen, depth)?.into_iter();
-        Ok::<_, Fault>(found.map(|(seen, found)| (seen.id(), found.name)).collect())
+        Ok::<_, Fault>(found.map(|(seen, found)| (seen.id(), found.summary.name)).collect())
     };
     let left = request.work_on(view.bytes(), list).await?;
     let whole = Some(view).filter(View::is_whole);

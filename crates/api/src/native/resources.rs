@@ -96,19 +96,19 @@ fn passes(request: &Request, seen: &StackView<'_>, found: &ResourceView) -> Resu
     if query.all("type").count() > 1 {
         return Err(Fault::malformed());
     }
-    let (action, status) = (found.state.action.name(), found.state.status);
+    let (action, status) = (found.summary.state.action.name(), found.summary.state.status);
     let has_state = |text: &str| match split_state(text) {
         Some((Some(wanted), wanted_status)) => wanted == action && wanted_status == status,
         Some((None, wanted_status)) => wanted_status == status,
         None => false,
     };
     let id = seen.resource_id(found).map(|id| id.to_string()).unwrap_or_default();
-    let has_physical_id = |id: &str| match &found.physical_id {
+    let has_physical_id = |id: &str| match &found.summary.physical_id {
         Some(_) => found.has_physical_id(id),
         None => id.is_empty(),
     };
-    Ok(any("type", &|it| found.type_name.contains(it))
-        && any("name", &|it| *found.name == *it)
+    Ok(any("type", &|it| found.summary.type_name.contains(it))
+        && any("name", &|it| *found.summary.name == *it)
         && any("action", &|it| it == action)
         && any("status", &has_state)
         && any("id", &|it| it == id)
@@ -118,7 +118,7 @@ fn passes(request: &Request, seen: &StackView<'_>, found: &ResourceView) -> Resu
 /// The resource that the path names.
 fn named(stack: &StackRow, seen: &StackView<'_>, name: &str) -> Result<ResourceView, Fault> {
     seen.resource(name).ok_or_else(|| {
-        let stack = &stack.name;
+        let stack = &stack.summary.name;
         let message = format!("The Resource ({name}) could not be found in Stack {stack}.");
         RequestError::new(ErrorType::ResourceNotFound, message).into()
     })
@@ -162,7 +162,7 @@ pub(super) fn tagged(request: &Request, metadata: &Metadata) -> Response {
 /// The server that a resource is, if it is one.
 pub(crate) fn server_of(seen: &StackView<'_>, found: &ResourceView) -> Option<Arc<str>> {
     let is_server = seen.builtin(found).is_some_and(|kind| kind.behaviour.metadata.is_some());
-    found.physical_id.as_ref().filter(|_| is_server).map(|id| id.text().clone())
+    found.summary.physical_id.as_ref().filter(|_| is_server).map(|id| id.text().clone())
 }
 
 /// Restricts a stack user to its own resource.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// The members of a stack in a list.
 pub(crate) fn listed(request: &Request, stack: &StackRow) -> Members {
     let mut shown = beginning(request, stack, "".into());
-    let tags = if stack.tags.is_empty() { Value::Null } else { tags(stack) };
+    let tags = if stack.summary.tags.is_empty() { Value::Null } else { tags(stack) };
     shown.extend(end(stack, tags));
     shown
 }
@@ -19,13 +19,13 @@ fn beginning(request: &Request, stack: &StackRow, description: Value) -> Members
     members([
         ("id", stack.id.to_string().into()),
         ("links", Value::list([link("self", request.stack_url(stack))])),
-        ("stack_name", Value::Text(stack.name.clone())),
+        ("stack_name", Value::Text(stack.summary.name.clone())),
         ("description", description),
-        ("stack_status", stack.state.to_string().into()),
-        ("stack_status_reason", Value::Text(stack.reason.clone())),
-        ("creation_time", moment(stack.created)),
-        ("updated_time", time(stack.updated)),
-        ("deletion_time", time(stack.deleted)),
+        ("stack_status", stack.summary.state.to_string().into()),
+        ("stack_status_reason", Value::Text(stack.summary.reason.clone())),
+        ("creation_time", moment(stack.summary.created)),
+        ("updated_time", time(stack.summary.updated)),
+        ("deletion_time", time(stack.summary.deleted)),
     ])
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn detailed(
         ("template_description", description),
         ("parameters", texts(view.parameters())),
     ]));
-    let is_gone = stack.state.is(Action::Delete, Status::Complete);
+    let is_gone = stack.summary.state.is(Action::Delete, Status::Complete);
     if with_outputs && !is_gone {
         let outputs = view.outputs();
         shown.insert("outputs".into(), Value::list(outputs.iter().map(|it| output(request, it))));
@@ -77,7 +77,7 @@ pub(crate) fn detailed(
 }
 
 fn tags(stack: &StackRow) -> Value {
-    Value::list(stack.tags.iter().cloned().map(Value::Text))
+    Value::list(stack.summary.tags.iter().cloned().map(Value::Text))
 }
 
 /// Texts by their names.
@@ -109,22 +109,24 @@ pub(crate) fn resource(
     resource: &ResourceView,
 ) -> Members {
     let url = request.url(&stack.project, view.name(), &view.id().to_string());
-    let own = format!("{url}/resources/{}", crate::query::percent::encode_path(&resource.name));
+    let own =
+        format!("{url}/resources/{}", crate::query::percent::encode_path(&resource.summary.name));
     let mut links = vec![link("self", own), link("stack", url)];
     if let Some((name, id)) = &resource.nested {
         links.push(link("nested", request.url(&stack.project, name, &id.to_string())));
     }
-    let physical = resource.physical_id.as_ref().map_or_else(|| "".into(), PhysicalId::value);
+    let physical =
+        resource.summary.physical_id.as_ref().map_or_else(|| "".into(), PhysicalId::value);
     let required_by = resource.required_by.iter().cloned().map(Value::Text);
     let mut shown = members([
-        ("updated_time", moment(resource.updated)),
-        ("creation_time", moment(resource.created)),
-        ("logical_resource_id", Value::Text(resource.name.clone())),
-        ("resource_name", Value::Text(resource.name.clone())),
+        ("updated_time", moment(resource.summary.updated)),
+        ("creation_time", moment(resource.summary.created)),
+        ("logical_resource_id", Value::Text(resource.summary.name.clone())),
+        ("resource_name", Value::Text(resource.summary.name.clone())),
         ("physical_resource_id", physical),
-        ("resource_status", resource.state.to_string().into()),
-        ("resource_status_reason", Value::Text(resource.reason.clone())),
-        ("resource_type", Value::Text(resource.type_name.clone())),
+        ("resource_status", resource.summary.state.to_string().into()),
+        ("resource_status_reason", Value::Text(resource.summary.reason.clone())),
+        ("resource_type", Value::Text(resource.summary.type_name.clone())),
         ("links", Value::list(links)),
         ("required_by", Value::list(required_by)),
     ]);

@@ -220,7 +220,7 @@ pub(crate) async fn show(request: Request) -> Result<Response, Fault> {
 
 /// A stack of which nothing but its own record is left.
 pub(crate) fn gone(stack: &StackRow) -> Fault {
-    kiln_engine::RequestError::not_found("Stack", &stack.name).into()
+    kiln_engine::RequestError::not_found("Stack", &stack.summary.name).into()
 }
 
 pub(crate) async fn template(request: Request) -> Result<Response, Fault> {

@@ -66,7 +66,7 @@ async fn follow(
         // The future of a read is large: it is not kept in the future of a stream that waits.
         let Ok(page) = Box::pin(read).await else { return };
         if page.events.is_empty() {
-            let state = page.stacks.first().map(|it| &it.state);
+            let state = page.stacks.first().map(|it| &it.summary.state);
             if state.is_none_or(|it| it.status != Status::InProgress) {
                 let state = state.map(ToString::to_string).unwrap_or_default();
                 deliver(format!("event: rest\ndata: \"{state}\"\n\n")).await;

@@ -132,7 +132,7 @@ async fn name(
     let name = fields.get("name").and_then(Json::as_str).unwrap_or_default();
     if name.contains(NESTED_INFIX)
         && let Some(row) = local.service.store().stack(stack).await?
-        && let (Some(_), Some((parent, _))) = (row.parent, row.name.rsplit_once('-'))
+        && let (Some(_), Some((parent, _))) = (row.parent, row.summary.name.rsplit_once('-'))
     {
         return Ok(parent.into());
     }

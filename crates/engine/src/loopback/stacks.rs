@@ -184,21 +184,21 @@ fn request(body: &Json) -> Result<StackRequest, RequestError> {
 fn listed(stack: &StackRow) -> Json {
     json!({
         "id": stack.id.to_string(),
-        "stack_name": *stack.name,
-        "stack_status": stack.state.to_string(),
-        "stack_status_reason": *stack.reason,
-        "creation_time": stack.created.to_string(),
-        "updated_time": stack.updated.map(|time| time.to_string()),
-        "deletion_time": stack.deleted.map(|time| time.to_string()),
+        "stack_name": *stack.summary.name,
+        "stack_status": stack.summary.state.to_string(),
+        "stack_status_reason": *stack.summary.reason,
+        "creation_time": stack.summary.created.to_string(),
+        "updated_time": stack.summary.updated.map(|time| time.to_string()),
+        "deletion_time": stack.summary.deleted.map(|time| time.to_string()),
     })
 }
 
 fn detailed(stack: &StackRow, view: &View) -> Result<Json, RequestError> {
     let Some(seen) = view.stack(stack.id) else {
-        return Err(RequestError::not_found("Stack", &stack.name));
+        return Err(RequestError::not_found("Stack", &stack.summary.name));
     };
     let mut shown = listed(stack);
-    if !stack.state.is(Action::Delete, Status::Complete) {
+    if !stack.summary.state.is(Action::Delete, Status::Complete) {
         shown["outputs"] = outputs(&seen);
     }
     Ok(json!({ "stack": shown }))

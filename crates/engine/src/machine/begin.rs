@@ -40,12 +40,12 @@ impl Machine {
             ..Traversal::new(action, deadline)
         };
         let stack = self.tree.stack_mut(key);
-        if stack.state.status != Status::Complete {
+        if stack.summary.state.status != Status::Complete {
             // The former traversal has not refreshed what outputs show.
             traversal.touched = None;
         }
         if action != Action::Create {
-            stack.updated = Some(env.now);
+            stack.summary.updated = Some(env.now);
         }
         let former = stack.traversal.replace(Box::new(traversal));
         self.tree.active_traversals += usize::from(former.is_none());
@@ -117,7 +117,7 @@ impl Machine {
         self.tree.changes.recipes.insert(goal.id, goal.clone());
         let stack = self.tree.stack_mut(key);
         let former = std::mem::replace(&mut stack.recipe, goal);
-        let is_undone = stack.state.status == Status::InProgress;
+        let is_undone = stack.summary.state.status == Status::InProgress;
         let unneeded = match action {
             // After several updates without an end, a rollback goes back to before the first.
             Action::Update | Action::Restore if is_undone && stack.previous.is_some() => {
@@ -237,8 +237,12 @@ impl Tree {
         let mut templates = std::mem::take(&mut self.templates);
         let stack = self.stack(key);
         let kept_text = &|resource: &str, url: &str| self.kept_text(key, resource, url);
-        let identity =
-            Identity { name: &stack.name, id: Some(stack.id), project: &self.project, kept_text };
+        let identity = Identity {
+            name: &stack.summary.name,
+            id: Some(stack.id),
+            project: &self.project,
+            kept_text,
+        };
         let recipe = stack.recipe.clone();
         let blueprint = match (&recipe.template, stack.parent_resource) {
             (Source::Nothing, _) => Ok(None),
@@ -247,7 +251,7 @@ impl Tree {
                 Blueprint::of_root(&config, &mut templates, &recipe, &identity, former).map(Some)
             }
             (_, Some((parent, parent_resource))) => {
-                let name = self.resource(parent_resource).name.clone();
+                let name = self.resource(parent_resource).summary.name.clone();
                 match self.stack(parent).blueprint.clone() {
                     Some(parent_blueprint) => {
                         let at = parent_blueprint.definition.template.resources.get_index_of(&name);

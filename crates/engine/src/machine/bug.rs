@@ -60,7 +60,7 @@ impl Machine {
         match self.tree.traversal(key) {
             Some(_) => self.fail_traversal(env, key, StackFailure::new(reason)),
             None => {
-                let state = State::new(self.tree.stack(key).state.action, Status::Failed);
+                let state = State::new(self.tree.stack(key).summary.state.action, Status::Failed);
                 self.tree.stack_event(env, key, state, &reason);
             }
         }

@@ -66,7 +66,7 @@ impl Machine {
         if resource.copy_of.is_some() {
             return self.start_copy_removal(env, slot, node);
         }
-        let state = resource.state;
+        let state = resource.summary.state;
         let is_gone = state.is(Action::Delete, Status::Complete)
             || state.is(Action::Init, Status::Complete) && !resource.is_doubtful;
         if is_gone && resource.hook == Some(Hook::PostDelete) {
@@ -118,7 +118,7 @@ impl Tree {
         }
         let blueprint = self.stack(resource.stack).blueprint.as_ref();
         self.is_current(slot)
-            && blueprint.is_some_and(|it| it.definition.has_resource(&resource.name))
+            && blueprint.is_some_and(|it| it.definition.has_resource(&resource.summary.name))
     }
 
     /// The positions of resources in a list, by their ids.

@@ -8,11 +8,10 @@ use crate::config::Config;
 use crate::ids::{SnapshotId, StackId};
 use crate::request_id::RequestId;
 use crate::state::{Action, State, Status};
+use crate::summary::StackSummary;
 use crate::tree::{Env, Stack, StackKey, Tree};
-use indexmap::IndexMap;
 use kiln_cloud::Credential;
 use kiln_template::{Members, Value};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -145,7 +144,7 @@ impl Machine {
         recipe: Arc<Recipe>,
         settings: StackSettings,
     ) {
-        if self.tree.stack(key).state.action == Action::Delete {
+        if self.tree.stack(key).summary.state.action == Action::Delete {
             // A delete was quicker.
             self.reached.hit(Transition::CommandIgnored);
             settings.credential.into_iter().for_each(|unused| self.tree.revoke_later(unused));
@@ -153,7 +152,7 @@ impl Machine {
         }
         let stack = self.tree.stack_mut(key);
         if let Some(tags) = settings.tags {
-            stack.tags = tags;
+            stack.summary.tags = tags;
         }
         stack.timeout = settings.timeout.or(stack.timeout);
         stack.is_rolled_back = settings.is_rolled_back.unwrap_or(stack.is_rolled_back);
@@ -167,7 +166,7 @@ impl Machine {
 
     fn delete(&mut self, env: &mut Env<'_>, key: StackKey, objects: Objects) {
         let stack = self.tree.stack(key);
-        if stack.deleted.is_some() {
+        if stack.summary.deleted.is_some() {
             return;
         }
         if let Some(traversal) = &stack.traversal {
@@ -176,7 +175,7 @@ impl Machine {
             }
             // The interrupted action ends here, with an event.
             let failed = State::new(traversal.action, Status::Failed);
-            if stack.state != failed {
+            if stack.summary.state != failed {
                 let reason = format!("Stack {} cancelled", failed.action);
                 self.tree.stack_event(env, key, failed, &reason);
             }
@@ -207,8 +206,9 @@ impl Machine {
 
     fn run_on_each(&mut self, env: &mut Env<'_>, key: StackKey, action: Action) {
         let stack = self.tree.stack(key);
-        let is_done = stack.state.is(action, Status::Complete) && action != Action::Check;
-        let is_under_way = stack.traversal.is_some() && stack.state.status == Status::InProgress;
+        let is_done = stack.summary.state.is(action, Status::Complete) && action != Action::Check;
+        let is_under_way =
+            stack.traversal.is_some() && stack.summary.state.status == Status::InProgress;
         if is_under_way || is_done {
             return self.reached.hit(Transition::CommandIgnored);
         }
@@ -222,31 +222,17 @@ impl Tree {
     pub fn create(config: Arc<Config>, new: NewStack, env: &mut Env<'_>) -> Tree {
         let mut tree = Tree::empty(config, new.id, new.project, new.user_name);
         tree.credential = new.settings.credential.unwrap_or_default();
-        let key = tree.add_stack(Stack {
-            id: new.id,
-            name: new.name,
-            parent_resource: None,
-            parent_resource_id: None,
-            depth: 0,
-            state: State::new(Action::Create, Status::InProgress),
-            reason: "".into(),
-            created: env.now,
-            updated: None,
-            deleted: None,
+        let action = if new.adopted.is_some() { Action::Adopt } else { Action::Create };
+        let state = State::new(action, Status::InProgress);
+        let summary = StackSummary {
             tags: new.settings.tags.unwrap_or_default(),
+            ..StackSummary::new(new.name, state, env.now)
+        };
+        let key = tree.add_stack(Stack {
             timeout: new.settings.timeout,
             is_rolled_back: new.settings.is_rolled_back.unwrap_or(false),
-            recipe: new.recipe,
-            previous: None,
-            resources: BTreeMap::new(),
-            by_name: IndexMap::new(),
-            busy: 0,
-            blueprint: None,
-            traversal: None,
-            request: None,
+            ..Stack::new(new.id, summary, new.recipe)
         });
-        let action = if new.adopted.is_some() { Action::Adopt } else { Action::Create };
-        tree.stack_mut(key).state.action = action;
         let mut machine = Machine::new(tree);
         machine.activity.set_request(new.request);
         let spec = TraversalSpec::new(action, None);

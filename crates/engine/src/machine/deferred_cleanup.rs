@@ -47,7 +47,7 @@ impl Machine {
             Ok(()) => node.into_iter().for_each(|node| self.node_done(parent, node)),
             // A newer traversal may count on a cleanup that an older one began.
             Err(ending) => {
-                let name = self.tree.resource(parent_resource).name.clone();
+                let name = self.tree.resource(parent_resource).summary.name.clone();
                 match ending.failure {
                     Some(failure) => {
                         self.node_failed(env, parent, Action::Delete, failure.inside(&name));

@@ -169,7 +169,7 @@ impl Machine {
             reason.push_str(CHECK_INCOMPLETE);
         }
         if action == Action::Delete {
-            self.tree.stack_mut(key).deleted = Some(env.now);
+            self.tree.stack_mut(key).summary.deleted = Some(env.now);
         }
         self.finish_snapshot(key, traversal.snapshot, Ok(&reason));
         self.tree.set_stack_state(env, key, State::new(action, Status::Complete), &reason);
@@ -201,7 +201,7 @@ impl Machine {
         self.abandon_hooks(env, key);
         let failed = State::new(action, Status::Failed);
         // A stack whose traversal winds down has failed before.
-        if self.tree.stack(key).state != failed {
+        if self.tree.stack(key).summary.state != failed {
             self.tree.set_stack_state(env, key, failed, &failure.reason);
         }
         let stack = self.tree.stack(key);

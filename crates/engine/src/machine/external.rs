@@ -19,7 +19,7 @@ impl Machine {
         self.reached.hit(Transition::ObjectAdopted);
         if let Some(id) = external {
             let id = self.tree.physical_id(slot, id);
-            self.tree.change(slot).physical_id = Some(id);
+            self.tree.change(slot).summary.physical_id = Some(id);
             self.finish_immediately(slot);
             return;
         }
@@ -39,7 +39,7 @@ impl Machine {
                 data.extend((*hidden).clone());
             }
             let resource = self.tree.change(slot);
-            resource.physical_id = Some(id);
+            resource.summary.physical_id = Some(id);
             resource.data = Arc::new(data);
             if let Some(remote) = part("remote") {
                 resource.remote = remote;
@@ -49,15 +49,18 @@ impl Machine {
             }
             return self.finish_immediately(slot);
         }
-        let failure =
-            Failure::new(FailureClass::Exception, &resource.name, "Resource ID was not provided.");
+        let failure = Failure::new(
+            FailureClass::Exception,
+            &resource.summary.name,
+            "Resource ID was not provided.",
+        );
         self.finish_failed(env, slot, failure, None);
     }
 
     /// Checks an external object after it was adopted.
     pub(crate) fn check_external(&mut self, env: &mut Env<'_>, slot: Slot, op: Box<Operation>) {
         self.reached.hit(Transition::ExternalChecked);
-        let resource_type = self.tree.resource(slot).type_name.clone();
+        let resource_type = self.tree.resource(slot).summary.type_name.clone();
         if self
             .tree
             .config
@@ -82,7 +85,7 @@ impl Tree {
     pub(crate) fn adopted_data(&self, slot: Slot) -> Option<Arc<Members>> {
         let resource = self.resource(slot);
         let known = self.stack(resource.stack).traversal.as_ref()?.adopted.as_ref()?;
-        match known.get(&resource.name)? {
+        match known.get(&resource.summary.name)? {
             Value::Map(members) => Some(members.clone()),
             _ => None,
         }
@@ -103,7 +106,7 @@ impl Tree {
     /// The entries of a resource's data that are no credentials: only these leave a tree in clear, or enter one from
     /// outside.
     pub(crate) fn plain_data(&self, slot: Slot, data: &Members) -> Members {
-        let resource_type = self.config.types.get(&self.resource(slot).type_name);
+        let resource_type = self.config.types.get(&self.resource(slot).summary.type_name);
         let plain = resource_type.map_or(&[][..], |resource_type| &resource_type.plain_data);
         let is_plain =
             |(name, _): &(&Arc<str>, &Value)| plain.iter().any(|plain| **plain == ***name);

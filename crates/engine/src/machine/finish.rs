@@ -48,7 +48,7 @@ impl Machine {
             Ok(()) => self.finish_well(env, slot),
             Err(OpError::Replace) => self.finish_replaced(env, slot),
             Err(OpError::Failed(failure)) => {
-                let name = self.tree.resource(slot).name.clone();
+                let name = self.tree.resource(slot).summary.name.clone();
                 let told = Failure::of(&name, failure.clone());
                 self.finish_failed(env, slot, told, Some(failure));
             }
@@ -141,7 +141,7 @@ impl Machine {
     /// has not failed: an operation of an older one ends, and the newer one goes on with its resource.
     fn pauses_after(&mut self, env: &mut Env<'_>, slot: Slot, op: &Operation) -> bool {
         let key = self.tree.resource(slot).stack;
-        let is_create = self.tree.stack(key).state.action == Action::Create;
+        let is_create = self.tree.stack(key).summary.state.action == Action::Create;
         let hook = match op.kind {
             OperationKind::Create if is_create => Some(Hook::PostCreate),
             OperationKind::Create => None,
@@ -250,7 +250,7 @@ impl Machine {
         if op.kind == OperationKind::DeleteSnapshot {
             return self.copy_not_removed(env, slot, &op, &failure.to_string());
         }
-        let name = self.tree.resource(slot).name.clone();
+        let name = self.tree.resource(slot).summary.name.clone();
         // The first failure says more than those of the retries.
         let first_failure = op.handler().and_then(|run| run.first_failure.as_ref());
         let failure = match first_failure {
@@ -340,7 +340,7 @@ impl Tree {
     /// The properties that an update was to change, with their new values.
     fn attempted(&self, slot: Slot, op: &Operation) -> Members {
         let resource = self.resource(slot);
-        let resource_type = self.config.types.get(&resource.type_name);
+        let resource_type = self.config.types.get(&resource.summary.type_name);
         // A nested stack knows itself what it has yet to do.
         let resource_type = resource_type.filter(|_| resource.child.is_none());
         let (Some(resource_type), Some(before), Some(target)) =

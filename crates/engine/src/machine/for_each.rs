@@ -39,13 +39,13 @@ impl Machine {
         };
         let action = traversal.action;
         let Some(slot) = slot else { return self.node_done(key, node) };
-        let since = stack.updated;
+        let since = stack.summary.updated;
         let resource = self.tree.resource(slot);
         if resource.op.is_some() {
             return self.claim_or_park(key, slot, node);
         }
-        let state = resource.state;
-        let is_done = state.is(action, Status::Complete) && Some(resource.updated) >= since;
+        let state = resource.summary.state;
+        let is_done = state.is(action, Status::Complete) && Some(resource.summary.updated) >= since;
         // A snapshot must not hide that a resource has failed before.
         let is_left_alone = match action {
             Action::Snapshot => {
@@ -58,18 +58,19 @@ impl Machine {
         if is_done || is_left_alone {
             return self.node_done(key, node);
         }
-        let name = resource.name.clone();
+        let name = resource.summary.name.clone();
         // An operation that was awaited may have failed.
         if let Some(refusal) = refusal(state, action) {
             let failure = Failure::new(FailureClass::Error, &name, refusal);
             return self.node_failed(env, key, action, failure);
         }
-        let resource_type = self.tree.config.types.get(&self.tree.resource(slot).type_name);
+        let resource_type = self.tree.config.types.get(&self.tree.resource(slot).summary.type_name);
         if action == Action::Check
             && resource_type.is_some_and(|resource_type| !resource_type.abilities.check)
         {
             self.reached.hit(Transition::CheckUnsupported);
-            let reason = format!("CHECK not supported for {}", self.tree.resource(slot).type_name);
+            let reason =
+                format!("CHECK not supported for {}", self.tree.resource(slot).summary.type_name);
             if let Some(traversal) = self.traversal_mut(key) {
                 traversal.check.is_incomplete = true;
                 self.tree.changes.stacks.insert(key);
@@ -99,7 +100,7 @@ impl Machine {
 
     /// A check found something wrong: resources that need this one are skipped.
     pub(crate) fn check_failed(&mut self, key: StackKey, slot: Slot, node: usize, reason: &str) {
-        let name = self.tree.resource(slot).name.clone();
+        let name = self.tree.resource(slot).summary.name.clone();
         let Some(traversal) = self.traversal_mut(key) else {
             return self.unexpected(key, "a check fails without a traversal");
         };
@@ -118,16 +119,17 @@ impl Tree {
         let refused = slots.iter().find_map(|slot| {
             let resource = self.resource(*slot);
             // An operation in progress is awaited first.
-            let is_left_alone = resource.op.is_some() || resource.state.action == Action::Init;
-            let refusal = refusal(resource.state, action).filter(|_| !is_left_alone)?;
-            Some(Failure::new(FailureClass::Error, &resource.name, refusal))
+            let is_left_alone =
+                resource.op.is_some() || resource.summary.state.action == Action::Init;
+            let refusal = refusal(resource.summary.state, action).filter(|_| !is_left_alone)?;
+            Some(Failure::new(FailureClass::Error, &resource.summary.name, refusal))
         });
         Some((action, refused?))
     }
 
     /// The failure of a check of a resource that was never created.
     pub(crate) fn failure_of_missing_object(&self, slot: Slot) -> Failure {
-        let name = &self.resource(slot).name;
+        let name = &self.resource(slot).summary.name;
         match self.is_nested(slot) {
             true => {
                 let message = format!("Cannot check {name}, stack not created");

@@ -8,6 +8,7 @@ use crate::decide::{Announcement, Case, Decision, decide, keeps_object};
 use crate::failure::Failure;
 use crate::ids::ResourceId;
 use crate::state::{Action, State, Status};
+use crate::summary::ResourceSummary;
 use crate::tree::{Env, Resource, Slot, StackKey, Tree};
 use kiln_resources::behaviour::OperationKind;
 use kiln_resources::declare::ResourceType;
@@ -80,7 +81,7 @@ impl Machine {
                 self.made_announced_resource(key);
                 self.create_resource(env, slot, goal);
             }
-            Some((slot, _)) if self.tree.resource(slot).state.action == Action::Init => {
+            Some((slot, _)) if self.tree.resource(slot).summary.state.action == Action::Init => {
                 self.create_resource(env, slot, goal);
             }
             Some((slot, decision)) if self.tree.must_observe(slot, &decision) => {
@@ -135,34 +136,11 @@ impl Machine {
         goal: &Goal<'_>,
         name: &Arc<str>,
     ) -> Slot {
-        self.tree.add_resource(Resource {
-            id: ResourceId(env.ids.next_in_order(env.now, self.tree.next_number)),
-            stack: key,
-            number: 0,
-            name: name.clone(),
-            type_name: goal.type_name().into(),
-            state: State::new(Action::Init, Status::Complete),
-            reason: "".into(),
-            physical_id: None,
-            created: env.now,
-            updated: env.now,
-            definition: None,
-            data: Arc::default(),
-            metadata: Default::default(),
-            signals: Default::default(),
-            unread_signals: Default::default(),
-            remote: Default::default(),
-            requires: Vec::new(),
-            replaces: None,
-            replaced_by: None,
-            copy_of: None,
-            child: None,
-            is_doubtful: false,
-            half_done: None,
-            hook: None,
-            cleared: Vec::new(),
-            op: None,
-        })
+        let id = ResourceId(env.ids.next_in_order(env.now, self.tree.next_number));
+        let state = State::new(Action::Init, Status::Complete);
+        let type_name = goal.type_name().into();
+        let summary = ResourceSummary::new(name.clone(), type_name, state, env.now);
+        self.tree.add_resource(Resource::new(id, key, summary))
     }
 
     /// Creates, adopts or checks the object of a resource that is only a record so far.
@@ -201,7 +179,7 @@ impl Machine {
         decision: Decision,
     ) {
         let key = self.tree.resource(slot).stack;
-        let name = self.tree.resource(slot).name.clone();
+        let name = self.tree.resource(slot).summary.name.clone();
         match decision {
             Decision::Keep if self.tree.is_at_post_hook(slot) => self.park(key, slot, goal.at),
             Decision::Keep => {
@@ -217,7 +195,8 @@ impl Machine {
             Decision::MarkComplete => {
                 self.reached.hit(Transition::ResourceMarkedComplete);
                 self.tree.forget_half_done(slot);
-                let state = State::new(self.tree.resource(slot).state.action, Status::Complete);
+                let state =
+                    State::new(self.tree.resource(slot).summary.state.action, Status::Complete);
                 let reason =
                     "Update status to COMPLETE for FAILED resource neither update nor replace.";
                 self.tree.set_state(env, slot, state, reason);
@@ -280,14 +259,14 @@ impl Machine {
 
     /// Records that a resource cannot be updated and will be replaced.
     pub(crate) fn announce_replacement(&mut self, env: &mut Env<'_>, slot: Slot) {
-        let reason = format!("{}.", replacement_reason(&self.tree.resource(slot).name));
+        let reason = format!("{}.", replacement_reason(&self.tree.resource(slot).summary.name));
         self.tree.set_state(env, slot, State::new(Action::Update, Status::Complete), &reason);
     }
 
     /// Adds a replacement for a resource, and creates its object.
     fn replace(&mut self, env: &mut Env<'_>, slot: Slot, goal: Goal<'_>) {
         let old = self.tree.resource(slot);
-        let (key, name) = (old.stack, old.name.clone());
+        let (key, name) = (old.stack, old.summary.name.clone());
         let new = self.new_resource(env, key, &goal, &name);
         self.tree.set_replacement(slot, new);
         self.create_resource(env, new, goal);
@@ -297,13 +276,13 @@ impl Machine {
 impl Tree {
     /// The built-in type that a resource is of; `None` if that is a template.
     pub(crate) fn builtin_type(&self, resource: &Resource) -> Option<&'static ResourceType> {
-        self.config.types.get(&resource.type_name)
+        self.config.types.get(&resource.summary.type_name)
     }
 
     /// Sets the type that a resource is of.
     pub(crate) fn set_type(&mut self, slot: Slot, type_name: &str) {
-        if &*self.resource(slot).type_name != type_name {
-            self.change(slot).type_name = type_name.into();
+        if &*self.resource(slot).summary.type_name != type_name {
+            self.change(slot).summary.type_name = type_name.into();
         }
     }
 
@@ -407,10 +386,10 @@ impl Tree {
             before,
             after: &goal.definition,
             resolved_type: goal.resolved_type,
-            restricted: blueprint.registry.restricted_actions(&resource.name),
-            is_nested_check_failed: resource
-                .child
-                .is_some_and(|child| self.stack(child).state.is(Action::Check, Status::Failed)),
+            restricted: blueprint.registry.restricted_actions(&resource.summary.name),
+            is_nested_check_failed: resource.child.is_some_and(|child| {
+                self.stack(child).summary.state.is(Action::Check, Status::Failed)
+            }),
             observed: self.observed.get(&resource.id),
         })
     }

@@ -39,7 +39,7 @@ impl Machine {
         if !self.tree.has_hook(slot, hook) || resource.cleared.contains(&hook) {
             return false;
         }
-        let state = resource.state;
+        let state = resource.summary.state;
         self.reached.hit(Transition::HookReached);
         self.tree.change(slot).hook = Some(hook);
         let reason = format!("{action} paused until Hook {} is cleared", hook.name());
@@ -57,7 +57,7 @@ impl Machine {
             self.reached.hit(Transition::HooksAbandoned);
             let resource = self.tree.change(slot);
             resource.hook = None;
-            let state = resource.state;
+            let state = resource.summary.state;
             self.tree.resource_event(env, slot, state, "Failure occurred while waiting.");
         }
     }
@@ -71,7 +71,7 @@ impl Machine {
         };
         self.reached.hit(Transition::HookCleared);
         resource.cleared.push(hook);
-        let (state, key) = (resource.state, resource.stack);
+        let (state, key) = (resource.summary.state, resource.stack);
         let reason = match reason {
             "" => format!("Hook {} is cleared", hook.name()),
             reason => reason.to_owned(),
@@ -88,7 +88,7 @@ impl Tree {
     pub(crate) fn has_hook(&self, slot: Slot, hook: Hook) -> bool {
         let resource = self.resource(slot);
         let blueprint = self.stack(resource.stack).blueprint.as_ref();
-        blueprint.is_some_and(|it| it.registry.hooks(&resource.name).contains(&hook))
+        blueprint.is_some_and(|it| it.registry.hooks(&resource.summary.name).contains(&hook))
     }
 
     /// Whether a resource was created or updated, and waits at the hook after that.

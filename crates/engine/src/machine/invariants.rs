@@ -37,7 +37,7 @@ impl Machine {
         for (key, stack) in self.stacks() {
             let mut flaws = Vec::new();
             self.check_stack(key, stack, &mut flaws);
-            found.extend(flaws.into_iter().map(|flaw| format!("{}: {flaw}", stack.name)));
+            found.extend(flaws.into_iter().map(|flaw| format!("{}: {flaw}", stack.summary.name)));
         }
         found
     }
@@ -61,16 +61,16 @@ impl Machine {
         for (slot, resource) in self.resources() {
             let Some(op) = &resource.op else { continue };
             if self.tree.ops.get(&op.id) != Some(&slot) {
-                found.push(format!("the operation on {} is not listed", resource.name));
+                found.push(format!("the operation on {} is not listed", resource.summary.name));
             }
             if let Some(pause) = op.pause
                 && !self.timers.contains(&(pause.until(), super::Timer::Resource(slot, op.id)))
             {
-                found.push(format!("nothing ends the pause of {}", resource.name));
+                found.push(format!("nothing ends the pause of {}", resource.summary.name));
             }
             let is_nested = matches!(op.work, Work::Nested(_) | Work::Resize(_));
             if is_nested && op.pause.is_none() && !self.will_end_nested(slot, resource) {
-                found.push(format!("nothing ends the operation on {}", resource.name));
+                found.push(format!("nothing ends the operation on {}", resource.summary.name));
             }
         }
     }
@@ -103,7 +103,7 @@ impl Machine {
 
     /// A nested stack and its parent resource refer to each other.
     fn check_nesting(&self, key: StackKey, stack: &Stack, found: &mut Vec<String>) {
-        let is_gone = stack.deleted.is_some();
+        let is_gone = stack.summary.deleted.is_some();
         if let Some((_, slot)) = stack.parent_resource.filter(|_| !is_gone) {
             let parent_resource = self.tree.resources.get(slot.0 as usize).and_then(Option::as_ref);
             if parent_resource.and_then(|it| it.child) != Some(key) {
@@ -117,7 +117,10 @@ impl Machine {
         let Some(traversal) = &stack.traversal else {
             let waits = stack.resources.values().map(|slot| self.tree.resource(*slot));
             for resource in waits.filter(|resource| resource.hook.is_some()) {
-                found.push(format!("{} waits at a hook, and nothing is under way", resource.name));
+                found.push(format!(
+                    "{} waits at a hook, and nothing is under way",
+                    resource.summary.name
+                ));
             }
             return;
         };

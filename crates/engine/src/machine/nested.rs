@@ -11,14 +11,13 @@ use crate::decide::keeps_object;
 use crate::failure::Failure;
 use crate::ids::{PhysicalId, RecipeId, ResourceId, StackId};
 use crate::state::{Action, State, Status};
+use crate::summary::StackSummary;
 use crate::tree::{Env, Pause, Resource, Slot, Stack, StackKey, Stages, Tree, Work};
-use indexmap::IndexMap;
 use kiln_resources::behaviour::{Group, GroupMember, OperationKind, Stage};
 use kiln_resources::constraints::offline;
 use kiln_resources::guard::guarded;
 use kiln_resources::op::{FailureClass, OpError, merge_data};
 use kiln_template::{Members, Path, Value, convert_properties, convert_update_policy};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -115,37 +114,22 @@ impl Machine {
             );
             return Err(Box::new(Failure::new(
                 FailureClass::RequestLimitExceeded,
-                &resource.name,
+                &resource.summary.name,
                 message,
             )));
         }
         let (parent, id) = (resource.stack, StackId(env.ids.next()));
+        let name = self.tree.physical_name(slot).into();
+        let state = State::new(Action::Create, Status::InProgress);
         let key = self.tree.add_stack(Stack {
-            id,
-            name: self.tree.physical_name(slot).into(),
             parent_resource: Some((parent, slot)),
             parent_resource_id: Some(self.tree.resource(slot).id),
             depth,
-            state: State::new(Action::Create, Status::InProgress),
-            reason: "".into(),
-            created: env.now,
-            updated: None,
-            deleted: None,
-            tags: Vec::new(),
-            timeout: None,
-            is_rolled_back: false,
-            recipe,
-            previous: None,
-            resources: BTreeMap::new(),
-            by_name: IndexMap::new(),
-            busy: 0,
-            blueprint: None,
-            traversal: None,
-            request: None,
+            ..Stack::new(id, StackSummary::new(name, state, env.now), recipe)
         });
         let resource = self.tree.change(slot);
         resource.child = Some(key);
-        resource.physical_id = Some(PhysicalId::new(id.to_string()));
+        resource.summary.physical_id = Some(PhysicalId::new(id.to_string()));
         Ok(key)
     }
 
@@ -160,7 +144,7 @@ impl Machine {
     ) {
         let stack = self.tree.stack(key);
         let Some((parent, parent_resource)) = stack.parent_resource else { return };
-        if stack.deleted.is_some() {
+        if stack.summary.deleted.is_some() {
             self.reached.hit(Transition::NestedDeleted);
             self.tree.change(parent_resource).child = None;
             self.tree.changes.gone_stacks.push(key);
@@ -175,7 +159,7 @@ impl Machine {
             Ok(()) => self.wait_for_stage(env, parent_resource),
             Err(ending) => {
                 self.reached.hit(Transition::NestedFailed);
-                let name = self.tree.resource(parent_resource).name.clone();
+                let name = self.tree.resource(parent_resource).summary.name.clone();
                 let failure = match ending.failure {
                     Some(failure) => failure.inside(&name),
                     None => Failure::new(FailureClass::Error, &name, ending.reason),
@@ -302,7 +286,7 @@ impl Tree {
     /// Whether a resource is a nested stack, or is about to be one.
     pub(crate) fn is_nested(&self, slot: Slot) -> bool {
         let resource = self.resource(slot);
-        resource.child.is_some() || self.is_nested_type(&resource.type_name)
+        resource.child.is_some() || self.is_nested_type(&resource.summary.type_name)
     }
 
     /// Whether resources of a type are nested stacks. A type that is not known is a template.
@@ -363,7 +347,7 @@ impl Tree {
         let text = blueprint.and_then(|blueprint| blueprint.shared.files.get(url).cloned());
         text.ok_or_else(|| {
             let message = format!("Could not fetch remote template \"{url}\"");
-            Box::new(Failure::new(FailureClass::ValueError, &resource.name, message))
+            Box::new(Failure::new(FailureClass::ValueError, &resource.summary.name, message))
         })
     }
 
@@ -387,7 +371,7 @@ impl Tree {
     fn stage(&self, env: &mut Env<'_>, slot: Slot) -> Result<NextStage, Box<Failure>> {
         let resource = self.resource(slot);
         let failed =
-            |class, message: String| Box::new(Failure::new(class, &resource.name, message));
+            |class, message: String| Box::new(Failure::new(class, &resource.summary.name, message));
         let target = resource.op.as_ref().and_then(|op| op.target.clone());
         let Some(target) = target.or_else(|| resource.definition.clone()) else {
             return Err(failed(FailureClass::Error, "there is nothing to make a stack of".into()));
@@ -401,7 +385,7 @@ impl Tree {
             ));
         };
         let root = Path::Root.key("resources");
-        let name = root.key(&resource.name);
+        let name = root.key(&resource.summary.name);
         let path = name.key("properties");
         let (properties, problems) =
             convert_properties(&schema, &target.properties, &offline(0), &path);
@@ -421,7 +405,7 @@ impl Tree {
                 match self.group_stage(env, slot, &properties, &policy) {
                     Ok(stage) => self.next_stage(slot, stage),
                     Err(OpError::Failed(failure)) => {
-                        Err(Box::new(Failure::of(&resource.name, failure)))
+                        Err(Box::new(Failure::of(&resource.summary.name, failure)))
                     }
                     Err(OpError::Replace) => {
                         Err(failed(FailureClass::Error, "a group cannot be replaced".into()))
@@ -455,7 +439,7 @@ impl Tree {
     /// The type of a resource as its stack resolves it.
     fn type_in_parent(&self, resource: &Resource) -> Option<ResolvedType> {
         let blueprint = self.stack(resource.stack).blueprint.as_ref()?;
-        let at = blueprint.definition.template.resources.get_index_of(&resource.name)?;
+        let at = blueprint.definition.template.resources.get_index_of(&resource.summary.name)?;
         Some(blueprint.type_at(at).clone())
     }
 
@@ -467,7 +451,7 @@ impl Tree {
         update_policy: &Members,
     ) -> Result<Stage, OpError> {
         let resource = self.resource(slot);
-        let resource_type = self.config.types.get(&resource.type_name);
+        let resource_type = self.config.types.get(&resource.summary.type_name);
         let Some(stages) = resource_type.and_then(|resource_type| resource_type.behaviour.stages)
         else {
             return Err(OpError::failed(FailureClass::Error, "its type makes no stack"));
@@ -480,7 +464,7 @@ impl Tree {
         let timeout = stack.traversal.as_ref().map(|traversal| traversal.deadline.since(env.now));
         let mut fresh = || ResourceId(env.ids.next()).short();
         let mut group = Group {
-            name: &resource.name,
+            name: &resource.summary.name,
             operation: resource.op.as_ref().map_or(OperationKind::Update, |op| op.kind),
             reference: &reference,
             properties,
@@ -509,16 +493,16 @@ impl Tree {
         for (name, definition) in definitions.iter() {
             let Some(slot) = self.current(child, name) else { continue };
             let resource = self.resource(slot);
-            if resource.state.action == Action::Init {
+            if resource.summary.state.action == Action::Init {
                 continue;
             }
             let member = GroupMember {
                 name: name.clone(),
                 definition: definition.clone(),
                 reference: self.reference(slot),
-                is_failed: resource.state.status == Status::Failed,
+                is_failed: resource.summary.state.status == Status::Failed,
             };
-            members.push(((resource.created, name.clone()), member));
+            members.push(((resource.summary.created, name.clone()), member));
         }
         members.sort_by(|(a, _), (b, _)| a.cmp(b));
         members.into_iter().map(|(_, member)| member).collect()

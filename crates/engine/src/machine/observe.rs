@@ -12,7 +12,8 @@ impl Machine {
     pub(crate) fn observe(&mut self, env: &mut Env<'_>, slot: Slot, node: usize) {
         self.reached.hit(Transition::ObjectObserved);
         let resource = self.tree.resource(slot);
-        let (action, origin) = (resource.state.action, self.tree.origin(resource.stack, node));
+        let (action, origin) =
+            (resource.summary.state.action, self.tree.origin(resource.stack, node));
         self.put_operation(slot, origin, OperationKind::Observe, action);
         self.dispatch(env, slot);
     }

@@ -92,13 +92,13 @@ impl Machine {
         let Some(op) = resource.op.as_deref() else {
             return self.unexpected(resource.stack, "an operation that is not there is run");
         };
-        let (id, kind, name) = (op.id, op.kind, resource.name.clone());
+        let (id, kind, name) = (op.id, op.kind, resource.summary.name.clone());
         if kind == OperationKind::Delete && !self.tree.has_object_to_remove(slot) {
             self.finish_immediately(slot);
             return;
         }
         if kind == OperationKind::Check
-            && resource.physical_id.is_none()
+            && resource.summary.physical_id.is_none()
             && resource.child.is_none()
         {
             let failure = self.tree.failure_of_missing_object(slot);
@@ -110,7 +110,7 @@ impl Machine {
         if kind == OperationKind::DeleteSnapshot && self.tree.is_being_copied(slot) {
             return self.pause(slot, Pause::Retry(env.now + SOON));
         }
-        let Some(resource_type) = self.tree.config.types.get(&resource.type_name) else {
+        let Some(resource_type) = self.tree.config.types.get(&resource.summary.type_name) else {
             self.finish_immediately(slot);
             return;
         };
@@ -122,7 +122,7 @@ impl Machine {
         }
         let needs_nothing = match kind {
             OperationKind::ResolveDoubt => resource_type.behaviour.finder.is_none(),
-            OperationKind::Snapshot if resource.physical_id.is_none() => true,
+            OperationKind::Snapshot if resource.summary.physical_id.is_none() => true,
             OperationKind::DeleteSnapshot if self.tree.abandons_copies(slot) => true,
             kind => resource_type.behaviour.handler(kind).is_none(),
         };
@@ -144,7 +144,7 @@ impl Machine {
             if !resource.is_doubtful || resource.op.is_some() || resource.copy_of.is_some() {
                 continue;
             }
-            let action = resource.state.action;
+            let action = resource.summary.state.action;
             self.put_operation(slot, Origin::Detached, OperationKind::ResolveDoubt, action);
             self.dispatch(env, slot);
         }
@@ -211,7 +211,7 @@ impl Machine {
             };
             let resource = self.tree.change(slot);
             match note {
-                Note::Id(_) => resource.physical_id = id,
+                Note::Id(_) => resource.summary.physical_id = id,
                 Note::Data(key, value) => {
                     let data = Arc::make_mut(&mut resource.data);
                     merge_data(data, [(key, value)]);
@@ -282,7 +282,7 @@ impl Tree {
     pub(crate) fn has_object_to_remove(&self, slot: Slot) -> bool {
         let resource = self.resource(slot);
         let traversal = self.stack(resource.stack).traversal.as_ref();
-        let resource_type = self.config.types.get(&resource.type_name);
+        let resource_type = self.config.types.get(&resource.summary.type_name);
         let is_created_on_adopt = resource_type.is_some_and(|it| it.created_on_adopt);
         let is_adopted = self.opened_data(slot).is_some();
         let keeps_objects = traversal.is_some_and(|traversal| {
@@ -327,13 +327,13 @@ impl Tree {
     pub(crate) fn check_properties(&self, slot: Slot) -> Result<(), String> {
         let resource = self.resource(slot);
         let (Some(resource_type), Some(op)) =
-            (self.config.types.get(&resource.type_name), &resource.op)
+            (self.config.types.get(&resource.summary.type_name), &resource.op)
         else {
             return Ok(());
         };
         let Some(target) = &op.target else { return Ok(()) };
         let root = Path::Root.key("resources");
-        let name = root.key(&resource.name);
+        let name = root.key(&resource.summary.name);
         let path = name.key("properties");
         let (_, problems) =
             convert_properties(&resource_type.schema, &target.properties, &offline(0), &path);
@@ -347,7 +347,7 @@ impl Tree {
     pub(crate) fn context(&self, slot: Slot) -> Context {
         let resource = self.resource(slot);
         let convert = |resolved: Option<&Arc<ResolvedDefinition>>| -> Arc<Members> {
-            let resource_type = self.config.types.get(&resource.type_name);
+            let resource_type = self.config.types.get(&resource.summary.type_name);
             let (Some(resolved), Some(resource_type)) = (resolved, resource_type) else {
                 return Arc::default();
             };
@@ -377,9 +377,9 @@ impl Tree {
             false => Arc::default(),
         };
         Context {
-            resource: resource.name.clone(),
+            resource: resource.summary.name.clone(),
             physical_name: self.physical_name(slot).into(),
-            physical_id: resource.physical_id.as_ref().map(|id| id.text().clone()),
+            physical_id: resource.summary.physical_id.as_ref().map(|id| id.text().clone()),
             properties,
             previous_properties: before,
             changed,
@@ -403,7 +403,7 @@ impl Tree {
         let stack = self.stack(key);
         StackContext {
             project: self.project.clone(),
-            name: stack.name.clone(),
+            name: stack.summary.name.clone(),
             id: stack.id.0,
             root: self.root.0,
             users_project: self.users.clone(),
@@ -419,20 +419,20 @@ impl Tree {
 
     /// Whether a resource replaces another that is still there.
     fn is_replacement(&self, resource: &Resource) -> bool {
-        let namesakes = self.stack(resource.stack).by_name.get(&resource.name);
+        let namesakes = self.stack(resource.stack).by_name.get(&resource.summary.name);
         let mut namesakes = namesakes.into_iter().flatten();
         resource.replaces.is_some_and(|id| namesakes.any(|slot| self.resource(*slot).id == id))
     }
 
     /// The id of the object that a resource replaces. A replaced resource without an object has replaced another.
     fn predecessor(&self, resource: &Resource) -> Option<Arc<str>> {
-        let namesakes = self.stack(resource.stack).by_name.get(&resource.name)?;
+        let namesakes = self.stack(resource.stack).by_name.get(&resource.summary.name)?;
         let mut replaces = resource.replaces;
         for _ in namesakes {
             let wanted = replaces?;
             let slot = namesakes.iter().find(|slot| self.resource(**slot).id == wanted)?;
             let replaced = self.resource(*slot);
-            if let Some(id) = &replaced.physical_id {
+            if let Some(id) = &replaced.summary.physical_id {
                 return Some(id.text().clone());
             }
             replaces = replaced.replaces;

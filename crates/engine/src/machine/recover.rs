@@ -65,7 +65,7 @@ impl Machine {
             if self.tree.traversal(child).is_some() {
                 return self.reached.hit(Transition::NestedResumed);
             }
-            let state = self.tree.stack(child).state;
+            let state = self.tree.stack(child).summary.state;
             let is_done = state.status == Status::Complete
                 && matches!(kind, OperationKind::Create | OperationKind::Update)
                 && state.action != Action::Delete;

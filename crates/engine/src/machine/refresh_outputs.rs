@@ -55,7 +55,7 @@ impl Machine {
         };
         let action = traversal.action;
         let resource = self.tree.resource(slot);
-        let is_there = resource.physical_id.is_some() && resource.child.is_none();
+        let is_there = resource.summary.physical_id.is_some() && resource.child.is_none();
         if resource.op.is_some() || !is_there {
             return self.node_done(key, node);
         }

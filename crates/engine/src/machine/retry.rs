@@ -55,7 +55,7 @@ impl Machine {
         let deleted = State::new(Action::Delete, Status::Complete);
         self.tree.set_state(env, slot, deleted, "state changed");
         let resource = self.tree.change(slot);
-        resource.physical_id = None;
+        resource.summary.physical_id = None;
         resource.is_doubtful = false;
         let key = resource.stack;
         let Some(run) = resource.op.as_mut().and_then(|op| op.handler_mut()) else {

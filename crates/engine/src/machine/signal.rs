@@ -29,11 +29,11 @@ impl Machine {
             return self.reached.hit(Transition::CommandIgnored);
         };
         let resource = self.tree.resource(slot);
-        let state = resource.state;
+        let state = resource.summary.state;
         let target = SignalTarget {
             state,
             hook: resource.hook,
-            resource_type: self.tree.config.types.get(&resource.type_name),
+            resource_type: self.tree.config.types.get(&resource.summary.type_name),
             kept: self.tree.kept_signals(slot),
         };
         // The service has refused what it could; the resource may have changed since.
@@ -152,7 +152,7 @@ impl Machine {
             Some(reason) => format!("Signal: {reason}"),
             None => reason_of(details),
         };
-        let state = State::new(Action::Signal, self.tree.resource(slot).state.status);
+        let state = State::new(Action::Signal, self.tree.resource(slot).summary.state.status);
         self.tree.resource_event(env, slot, state, &reason);
         if let Some(name) = outcome.replace {
             self.replace_with_dependents(env, slot, &name);
@@ -166,14 +166,15 @@ impl Machine {
         let is_at_rest = |key: StackKey| {
             let stack = self.tree.stack(key);
             stack.traversal.is_none()
-                && stack.state.status == Status::Complete
-                && stack.state.action != Action::Delete
+                && stack.summary.state.status == Status::Complete
+                && stack.summary.state.action != Action::Delete
         };
         if !is_at_rest(root) || !is_at_rest(key) {
             return;
         }
         let stack = self.tree.stack(key).id;
-        let reason = format!("to be replaced, as {} was told", self.tree.resource(restarter).name);
+        let reason =
+            format!("to be replaced, as {} was told", self.tree.resource(restarter).summary.name);
         // The template may name a resource that a condition has disabled.
         let Some(first) = self.tree.current(key, name) else { return };
         for name in self.tree.dependents(key, first, restarter) {
@@ -229,7 +230,7 @@ impl Machine {
 
     /// Starts the cooldown of a group after a create or an update.
     pub(crate) fn start_cooldown(&mut self, env: &mut Env<'_>, slot: Slot) {
-        let resource_type = self.tree.config.types.get(&self.tree.resource(slot).type_name);
+        let resource_type = self.tree.config.types.get(&self.tree.resource(slot).summary.type_name);
         let Some(rests) = resource_type.and_then(|resource_type| resource_type.behaviour.cooldown)
         else {
             return;
@@ -255,7 +256,7 @@ impl Machine {
             return self.reached.hit(Transition::CommandIgnored);
         };
         let resource = self.tree.resource(slot);
-        if resource.op.is_some() || resource.state.action == Action::Delete {
+        if resource.op.is_some() || resource.summary.state.action == Action::Delete {
             return self.reached.hit(Transition::CommandIgnored);
         }
         self.reached.hit(Transition::HealthMarked);
@@ -263,7 +264,7 @@ impl Machine {
             "" => "state changed by resource_mark_unhealthy api",
             reason => reason,
         };
-        let is_failed = resource.state.is(Action::Check, Status::Failed);
+        let is_failed = resource.summary.state.is(Action::Check, Status::Failed);
         match (is_healthy, is_failed) {
             (false, _) => {
                 self.tree.set_state(env, slot, State::new(Action::Check, Status::Failed), reason);
@@ -283,7 +284,7 @@ impl Tree {
         let current = self.current(key, name)?;
         let waits = |slot: &&Slot| {
             let resource = self.resource(**slot);
-            let resource_type = self.config.types.get(&resource.type_name);
+            let resource_type = self.config.types.get(&resource.summary.type_name);
             resource.op.is_some()
                 && resource_type
                     .is_some_and(|it| it.behaviour.signals_kept_in == SignalStorage::Data)
@@ -295,11 +296,11 @@ impl Tree {
     /// Whether the metadata of a resource comes from its template: some types keep their own data there.
     fn has_metadata_of_template(&self, slot: Slot) -> bool {
         let resource = self.resource(slot);
-        let resource_type = self.config.types.get(&resource.type_name);
+        let resource_type = self.config.types.get(&resource.summary.type_name);
         let keeps_own = resource_type.is_some_and(|resource_type| {
             resource_type.behaviour.signal.is_some() || resource_type.behaviour.cooldown.is_some()
         });
-        resource.state.action != Action::Init && !keeps_own
+        resource.summary.state.action != Action::Init && !keeps_own
     }
 
     /// A resource and all that depend on it, but for one and what depends on that.
@@ -319,7 +320,7 @@ impl Tree {
             found.extend(more);
             at += 1;
         }
-        found.into_iter().map(|slot| self.resource(slot).name.clone()).collect()
+        found.into_iter().map(|slot| self.resource(slot).summary.name.clone()).collect()
     }
 }
 

@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use crate::ids::{RecipeId, ResourceId, SnapshotId};
 use crate::snapshot::Snapshot;
 use crate::state::{Action, State, Status};
+use crate::summary::ResourceSummary;
 use crate::tree::{Env, Operation, Origin, Resource, Slot, StackKey, Tree};
 use kiln_resources::behaviour::{OperationKind, SnapshotRecord};
 use kiln_resources::guard::guarded;
@@ -34,7 +35,7 @@ impl Machine {
     ) {
         let key = self.tree.root_key();
         let stack = self.tree.stack(key);
-        if stack.deleted.is_some() || self.tree.snapshots.contains_key(&id) {
+        if stack.summary.deleted.is_some() || self.tree.snapshots.contains_key(&id) {
             return;
         }
         if limit.is_some_and(|limit| self.tree.snapshots.len() as u64 >= limit) {
@@ -58,7 +59,7 @@ impl Machine {
             // Another command was quicker: the snapshot, whose id the user knows, says so.
             let reason = format!(
                 "Stack {} already has an action ({}) in progress.",
-                stack.name, stack.state.action
+                stack.summary.name, stack.summary.state.action
             );
             self.reached.hit(Transition::SnapshotRefused);
             return self.finish_snapshot(key, Some(id), Err(&reason));
@@ -103,42 +104,31 @@ impl Machine {
     /// Adds the record of a copy that is about to be made; returns the snapshot that it is made for.
     pub(crate) fn add_copy_record(&mut self, env: &mut Env<'_>, slot: Slot) -> Option<SnapshotId> {
         let resource = self.tree.resource(slot);
-        let resource_type = self.tree.config.types.get(&resource.type_name);
+        let resource_type = self.tree.config.types.get(&resource.summary.type_name);
         let is_copied = resource_type
             .is_some_and(|resource_type| resource_type.behaviour.delete_snapshot.is_some());
         let snapshot = self.tree.stack(resource.stack).traversal.as_ref()?.snapshot;
-        let snapshot = snapshot.filter(|_| is_copied && resource.physical_id.is_some())?;
-        if self.tree.copies.contains_key(&(snapshot, resource.name.clone())) {
+        let snapshot = snapshot.filter(|_| is_copied && resource.summary.physical_id.is_some())?;
+        if self.tree.copies.contains_key(&(snapshot, resource.summary.name.clone())) {
             return Some(snapshot);
         }
         let copy = Resource {
-            id: ResourceId(env.ids.next()),
-            stack: resource.stack,
-            number: 0,
-            name: resource.name.clone(),
-            type_name: resource.type_name.clone(),
-            state: State::new(Action::Snapshot, Status::Complete),
-            reason: "".into(),
-            physical_id: resource.physical_id.clone(),
-            created: env.now,
-            updated: env.now,
             definition: resource.definition.clone(),
             // The copy may have to be found before the reply to its creation arrives.
             data: resource.data.clone(),
-            metadata: Value::Null,
-            signals: Default::default(),
-            unread_signals: Default::default(),
-            remote: Value::Null,
-            requires: Vec::new(),
-            replaces: None,
-            replaced_by: None,
             copy_of: Some(snapshot),
-            child: None,
             is_doubtful: true,
-            half_done: None,
-            hook: None,
-            cleared: Vec::new(),
-            op: None,
+            ..Resource::new(
+                ResourceId(env.ids.next()),
+                resource.stack,
+                ResourceSummary {
+                    state: State::new(Action::Snapshot, Status::Complete),
+                    reason: "".into(),
+                    created: env.now,
+                    updated: env.now,
+                    ..resource.summary.clone()
+                },
+            )
         };
         self.tree.add_resource(copy);
         Some(snapshot)
@@ -147,7 +137,7 @@ impl Machine {
     /// A copy was made: its record keeps the data of the resource, which its removal will need.
     pub(crate) fn copy_made(&mut self, slot: Slot, op: &Operation) {
         let resource = self.tree.resource(slot);
-        let (data, name) = (resource.data.clone(), resource.name.clone());
+        let (data, name) = (resource.data.clone(), resource.summary.name.clone());
         let snapshot = op.handler().and_then(|run| run.snapshot);
         let copy = snapshot.and_then(|snapshot| self.tree.copies.get(&(snapshot, name)).copied());
         if let Some(copy) = copy {
@@ -262,7 +252,7 @@ impl Machine {
 
     pub(crate) fn restore(&mut self, env: &mut Env<'_>, id: SnapshotId) {
         let key = self.tree.root_key();
-        if self.tree.stack(key).state.action == Action::Delete {
+        if self.tree.stack(key).summary.state.action == Action::Delete {
             return;
         }
         let Some(snapshot) = self.tree.snapshots.get(&id).filter(|it| it.state == MADE).cloned()
@@ -283,7 +273,7 @@ impl Machine {
         let recipe = Some(Arc::new(recipe));
         self.begin_traversal(env, key, TraversalSpec::new(Action::Restore, recipe));
         // As in Heat, the tags of the snapshot are not restored, and the present ones are dropped.
-        self.tree.stack_mut(key).tags.clear();
+        self.tree.stack_mut(key).summary.tags.clear();
         match failure {
             Some(failure) => self.node_failed(env, key, Action::Restore, failure),
             None => self.bind_and_start(env, key),
@@ -296,13 +286,13 @@ impl Tree {
     fn copy_being_made(&self, slot: Slot) -> Option<Slot> {
         let resource = self.resource(slot);
         let snapshot = resource.op.as_ref()?.handler()?.snapshot?;
-        self.copies.get(&(snapshot, resource.name.clone())).copied()
+        self.copies.get(&(snapshot, resource.summary.name.clone())).copied()
     }
 
     /// Whether a copy is still being made.
     pub(crate) fn is_being_copied(&self, copy: Slot) -> bool {
         let copy = self.resource(copy);
-        let originals = self.stack(copy.stack).by_name.get(&copy.name);
+        let originals = self.stack(copy.stack).by_name.get(&copy.summary.name);
         let mut ops =
             originals.into_iter().flatten().filter_map(|it| self.resource(*it).op.as_ref());
         ops.any(|op| {
@@ -333,7 +323,7 @@ impl Tree {
             .is_some_and(|traversal| traversal.objects == Objects::Keep);
         let policy = resource.definition.as_ref().map(|resolved| resolved.deletion_policy);
         policy == Some(DeletionPolicy::Snapshot)
-            && resource.state.status != Status::Failed
+            && resource.summary.state.status != Status::Failed
             && !is_kept
     }
 

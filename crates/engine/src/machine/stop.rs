@@ -107,12 +107,13 @@ impl Tree {
         if !self.has_timed_out(resource.stack) {
             return format!("{action} aborted (user triggered cancel)");
         }
-        let class = resource.type_name.rsplit("::").next().unwrap_or_default();
-        let id = resource.physical_id.as_ref().map_or_else(|| "None".into(), PhysicalId::shown);
+        let class = resource.summary.type_name.rsplit("::").next().unwrap_or_default();
+        let id =
+            resource.summary.physical_id.as_ref().map_or_else(|| "None".into(), PhysicalId::shown);
         let kind = action.verb();
         format!(
             "{action} aborted (Task {kind} from {class} \"{}\" [{id}] Stack \"{}\" [{}] Timed out)",
-            resource.name, stack.name, stack.id
+            resource.summary.name, stack.summary.name, stack.id
         )
     }
 }

@@ -51,10 +51,10 @@ fn page<'a, T: Clone>(
 
 fn compare_stacks(query: &StackQuery, a: &StackRow, b: &StackRow) -> Ordering {
     let by = |key: &StackSort| match key {
-        StackSort::Name => a.name.cmp(&b.name),
-        StackSort::Status => a.state.status.name().cmp(b.state.status.name()),
-        StackSort::Created => a.created.cmp(&b.created),
-        StackSort::Updated => a.updated.cmp(&b.updated),
+        StackSort::Name => a.summary.name.cmp(&b.summary.name),
+        StackSort::Status => a.summary.state.status.name().cmp(b.summary.state.status.name()),
+        StackSort::Created => a.summary.created.cmp(&b.summary.created),
+        StackSort::Updated => a.summary.updated.cmp(&b.summary.updated),
     };
     let keys = if query.sort.is_empty() { &[StackSort::Created][..] } else { &query.sort };
     let order = keys.iter().map(by).find(|order| order.is_ne()).unwrap_or(Ordering::Equal);
@@ -68,10 +68,10 @@ pub(super) fn asks_for_stack(query: &StackQuery, stack: &StackRow) -> bool {
         None => query.nested || stack.parent.is_none(),
     };
     place
-        && (query.deleted || stack.deleted.is_none())
+        && (query.deleted || stack.summary.deleted.is_none())
         && query.project.as_ref().is_none_or(|project| *project == stack.project)
         && query.filters.iter().all(|filter| stack_has(stack, filter))
-        && has_tags(&stack.tags, &query.tags)
+        && has_tags(&stack.summary.tags, &query.tags)
 }
 
 fn has_tags(tags: &[Arc<str>], query: &TagQuery) -> bool {
@@ -86,10 +86,10 @@ fn stack_has(stack: &StackRow, (field, values): &(StackField, Vec<Arc<str>>)) ->
     let id = |id: Option<StackId>, value: &str| Uuid::parse_str(value).ok() == id.map(|id| id.0);
     values.iter().any(|value| match field {
         StackField::Id => id(Some(stack.id), value),
-        StackField::Name => *value == stack.name,
-        StackField::Action => **value == *stack.state.action.name(),
-        StackField::Status => **value == *stack.state.status.name(),
-        StackField::Reason => *value == stack.reason,
+        StackField::Name => *value == stack.summary.name,
+        StackField::Action => **value == *stack.summary.state.action.name(),
+        StackField::Status => **value == *stack.summary.state.status.name(),
+        StackField::Reason => *value == stack.summary.reason,
         StackField::Project => *value == stack.project,
         StackField::UserName => *value == stack.user_name,
         StackField::Parent => stack.parent.is_some() && id(stack.parent, value),

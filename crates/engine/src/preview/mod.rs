@@ -189,11 +189,15 @@ impl Tree {
         let mut templates = std::mem::take(&mut self.templates);
         let stack = self.stack(key);
         let kept_text = &|resource: &str, url: &str| self.kept_text(key, resource, url);
-        let identity =
-            Identity { name: &stack.name, id: Some(stack.id), project: &self.project, kept_text };
+        let identity = Identity {
+            name: &stack.summary.name,
+            id: Some(stack.id),
+            project: &self.project,
+            kept_text,
+        };
         let former = stack.blueprint.as_deref();
         let blueprint = Blueprint::of_root(&config, &mut templates, recipe, &identity, former);
-        let place = Place { key: Some(key), ..Place::new(stack.name.clone(), false) };
+        let place = Place { key: Some(key), ..Place::new(stack.summary.name.clone(), false) };
         self.templates = templates;
         Ok((place, blueprint?))
     }

@@ -102,7 +102,7 @@ impl Tree {
         let inner = Place {
             key: child,
             name: match child {
-                Some(child) => self.stack(child).name.clone(),
+                Some(child) => self.stack(child).summary.name.clone(),
                 None => format!("{}-{name}", place.name).into(),
             },
             parent_resource: Some(name.clone()),

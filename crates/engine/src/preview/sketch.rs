@@ -90,24 +90,25 @@ impl Tree {
         let stack = self.stack(resource.stack);
         let named = |other: &Slot| {
             let other = self.resource(*other);
-            other.requires.contains(&resource.id).then(|| other.name.clone())
+            other.requires.contains(&resource.id).then(|| other.summary.name.clone())
         };
         let description = stack.blueprint.as_ref().and_then(|blueprint| {
-            blueprint.definition.resource(&resource.name)?.description.clone()
+            blueprint.definition.resource(&resource.summary.name)?.description.clone()
         });
-        let attributes = self.scope(resource.stack).attributes(&resource.name).unwrap_or_default();
+        let attributes =
+            self.scope(resource.stack).attributes(&resource.summary.name).unwrap_or_default();
         let resource_type = resource
             .definition
             .as_ref()
-            .map_or(&resource.type_name, |resolved| &resolved.type_name);
+            .map_or(&resource.summary.type_name, |resolved| &resolved.type_name);
         Sketch {
-            name: resource.name.clone(),
+            name: resource.summary.name.clone(),
             type_name: resource_type.clone(),
-            stack_name: stack.name.clone(),
+            stack_name: stack.summary.name.clone(),
             stack: Some(stack.id),
             parent_resource: stack
                 .parent_resource
-                .map(|(_, slot)| self.resource(slot).name.clone()),
+                .map(|(_, slot)| self.resource(slot).summary.name.clone()),
             required_by: stack.resources.values().filter_map(named).collect(),
             description: description.unwrap_or_default(),
             metadata: or_empty(&resource.metadata),
@@ -123,12 +124,12 @@ impl Tree {
         let nested = resource.child.map(|child| self.stack(child));
         Some(Current {
             id: resource.id,
-            state: resource.state,
-            reason: resource.reason.clone(),
-            physical_id: resource.physical_id.as_ref().map(PhysicalId::shown),
-            created: resource.created,
-            updated: resource.updated,
-            nested: nested.map(|stack| (stack.id, stack.name.clone())),
+            state: resource.summary.state,
+            reason: resource.summary.reason.clone(),
+            physical_id: resource.summary.physical_id.as_ref().map(PhysicalId::shown),
+            created: resource.summary.created,
+            updated: resource.summary.updated,
+            nested: nested.map(|stack| (stack.id, stack.summary.name.clone())),
         })
     }
 }

@@ -6,10 +6,9 @@ use crate::failure::first_characters;
 use crate::ids::{CommandId, EventId};
 use crate::state::{Action, State, Status};
 use crate::store::{Batch, EventRow, Lease, StackRow, StoreError, TreeRows};
+use crate::summary::StackSummary;
 use crate::time::Time;
 use crate::tree::{Env, Stack, Tree};
-use indexmap::IndexMap;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// How the reason of a parked stack begins.
@@ -23,7 +22,9 @@ const LONGEST_REASON: usize = 255;
 
 /// Whether a root stack is shown as failed because its tree could not be read.
 pub(crate) fn is_parked(row: &StackRow) -> bool {
-    row.parent.is_none() && row.state.status == Status::Failed && row.reason.starts_with(PARKED)
+    row.parent.is_none()
+        && row.summary.state.status == Status::Failed
+        && row.summary.reason.starts_with(PARKED)
 }
 
 /// The state of a parked stack that can be read again, and the reason for it.
@@ -31,8 +32,8 @@ pub(crate) fn state_before_parking(
     row: &StackRow,
     action_under_way: Option<Action>,
 ) -> (State, Arc<str>) {
-    let action = action_under_way.unwrap_or(row.state.action);
-    let was_complete = row.reason.contains(&format!("{WAS}{}", Status::Complete));
+    let action = action_under_way.unwrap_or(row.summary.state.action);
+    let was_complete = row.summary.reason.contains(&format!("{WAS}{}", Status::Complete));
     let (status, reason) = match action_under_way {
         Some(_) => (Status::InProgress, format!("Stack {action} started")),
         None if was_complete => {
@@ -52,7 +53,7 @@ pub(crate) fn parking_batch(
     error: &StoreError,
     (id, now): (EventId, Time),
 ) -> Batch {
-    let state = State::new(root.state.action, Status::Failed);
+    let state = State::new(root.summary.state.action, Status::Failed);
     let advice = match error {
         StoreError::Newer { .. } => "upgrade all engines",
         _ => "restore the database from a backup, or run the version of Kiln that wrote it",
@@ -62,7 +63,7 @@ pub(crate) fn parking_batch(
         StoreError::Newer { what, .. } => format!("{what} was written by a newer version"),
         other => other.to_string(),
     };
-    let before = root.state.status;
+    let before = root.summary.state.status;
     let reason = format!("{PARKED}, and nothing is done to it; {advice}. {WAS}{before}. ({what})");
     let reason: Arc<str> = first_characters(&reason, LONGEST_REASON).into();
     let event = EventRow {
@@ -71,7 +72,7 @@ pub(crate) fn parking_batch(
         root: root.id,
         number: last_event + 1,
         time: now,
-        resource: root.name.clone(),
+        resource: root.summary.name.clone(),
         kind: "OS::Heat::Stack".into(),
         physical_id: root.id.to_string().into(),
         state,
@@ -84,7 +85,10 @@ pub(crate) fn parking_batch(
         contents: Vec::new(),
         recipes: Vec::new(),
         dropped_recipes: Vec::new(),
-        stacks: vec![StackRow { state, reason, ..root.clone() }],
+        stacks: vec![StackRow {
+            summary: StackSummary { state, reason, ..root.summary.clone() },
+            ..root.clone()
+        }],
         resources: Vec::new(),
         dropped_resources: Vec::new(),
         snapshots: Vec::new(),
@@ -112,37 +116,16 @@ pub(crate) fn placeholder_tree(config: Arc<Config>, rows: &TreeRows) -> Option<T
     let row = rows.stacks.first()?;
     let mut tree = Tree::empty(config, row.id, row.project.clone(), row.user_name.clone());
     tree.next_event = rows.last_event;
-    tree.stacks.push(Some(Stack {
-        id: row.id,
-        name: row.name.clone(),
-        parent_resource: None,
-        parent_resource_id: None,
-        depth: 0,
-        state: row.state,
-        reason: row.reason.clone(),
-        created: row.created,
-        updated: row.updated,
-        deleted: row.deleted,
-        tags: row.tags.clone(),
-        timeout: None,
-        is_rolled_back: false,
-        recipe: Arc::new(Recipe {
-            id: row.recipe,
-            template: Source::Nothing,
-            files: Arc::default(),
-            environment: Arc::default(),
-            parameters: Arc::default(),
-            aliases: Vec::new(),
-            forbidden: Arc::default(),
-            created_by: Arc::default(),
-        }),
-        previous: None,
-        resources: BTreeMap::new(),
-        by_name: IndexMap::new(),
-        busy: 0,
-        blueprint: None,
-        traversal: None,
-        request: None,
-    }));
+    let recipe = Recipe {
+        id: row.recipe,
+        template: Source::Nothing,
+        files: Arc::default(),
+        environment: Arc::default(),
+        parameters: Arc::default(),
+        aliases: Vec::new(),
+        forbidden: Arc::default(),
+        created_by: Arc::default(),
+    };
+    tree.stacks.push(Some(Stack::new(row.id, row.summary.clone(), Arc::new(recipe))));
     Some(tree)
 }

@@ -50,14 +50,8 @@ impl Tree {
             root: self.root,
             parent: stack.parent_resource.map(|(parent, _)| self.stack(parent).id),
             project: self.project.clone(),
-            name: stack.name.clone(),
             user_name: self.user_name.clone(),
-            state: stack.state,
-            reason: stack.reason.clone(),
-            created: stack.created,
-            updated: stack.updated,
-            deleted: stack.deleted,
-            tags: stack.tags.clone(),
+            summary: stack.summary.clone(),
             recipe: stack.recipe.id,
             previous: stack.previous.as_ref().map(|recipe| recipe.id),
             body: body.encode(),
@@ -104,13 +98,7 @@ impl Tree {
             },
             root: self.root,
             number: resource.number,
-            name: resource.name.clone(),
-            kind: resource.type_name.clone(),
-            state: resource.state,
-            reason: resource.reason.clone(),
-            physical_id: resource.physical_id.clone(),
-            created: resource.created,
-            updated: resource.updated,
+            summary: resource.summary.clone(),
             body: body.encode(),
         }
     }
@@ -188,35 +176,21 @@ impl Tree {
         let request = body.traversal.as_ref().and_then(|traversal| traversal.request.as_ref());
         let request = request.map(|id| RequestId(id.0));
         let traversal = body.traversal.map(|traversal| Box::new(Traversal::from_record(traversal)));
-        let (mut state, mut reason) = (row.state, row.reason.clone());
+        let mut summary = row.summary.clone();
         if super::is_parked(row) {
             // The tree could not be read before, and goes on from where it was.
             let under_way = traversal.as_ref().map(|traversal| traversal.action);
-            (state, reason) = super::state_before_parking(row, under_way);
+            (summary.state, summary.reason) = super::state_before_parking(row, under_way);
             self.changes.stacks.insert(StackKey(self.stacks.len() as u32));
         }
         Ok(Stack {
-            id: row.id,
-            name: row.name.clone(),
-            parent_resource: None,
             parent_resource_id: body.parent_resource.map(|id| ResourceId(id.0)),
-            depth: 0,
-            state,
-            reason,
-            created: row.created,
-            updated: row.updated,
-            deleted: row.deleted,
-            tags: row.tags.clone(),
             timeout: body.timeout_secs.map(Duration::from_secs),
             is_rolled_back: body.rollback,
-            recipe: recipe(row.recipe)?,
             previous: row.previous.map(recipe).transpose()?,
-            resources: BTreeMap::new(),
-            by_name: IndexMap::new(),
-            busy: 0,
-            blueprint: None,
             traversal,
             request,
+            ..Stack::new(row.id, summary, recipe(row.recipe)?)
         })
     }
 
@@ -304,20 +278,14 @@ impl Tree {
         child: Option<StackKey>,
     ) -> Result<(), Unreadable> {
         self.next_number = self.next_number.max(row.number + 1);
-        let half_done = half_done(row.state, &mut body);
-        let op = self.load_operation(&row.kind, child, &mut body)?;
+        let half_done = half_done(row.summary.state, &mut body);
+        let op = self.load_operation(&row.summary.type_name, child, &mut body)?;
         let id = op.as_ref().map(|op| op.id);
         let slot = self.insert_resource(Resource {
             id: row.id,
             stack,
             number: row.number,
-            name: row.name,
-            type_name: row.kind,
-            state: row.state,
-            reason: row.reason,
-            physical_id: row.physical_id,
-            created: row.created,
-            updated: row.updated,
+            summary: row.summary,
             definition: body.definition.map(|definition| Arc::new(definition.into())),
             data: body.data.0,
             metadata: body.metadata.0,

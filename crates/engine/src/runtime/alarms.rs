@@ -84,7 +84,9 @@ impl Engine {
         let store = &self.inner.store;
         let (now, mut ids) = (now(), SystemIds::default());
         let stack = match row.stack {
-            Some(id) => Some(store.stack(id).await?.filter(|stack| stack.deleted.is_none())),
+            Some(id) => {
+                Some(store.stack(id).await?.filter(|stack| stack.summary.deleted.is_none()))
+            }
             None => None,
         };
         let alarm = match Alarm::from_row(row.clone()) {
@@ -134,7 +136,7 @@ const MAX_DELAY: Duration = Duration::from_secs(30);
 
 /// Whether alarms signal the resources of a stack in its state.
 pub(crate) fn accepts_alarm_signals(stack: &StackRow) -> bool {
-    stack.state.status == Status::Complete && stack.state.action != Action::Delete
+    stack.summary.state.status == Status::Complete && stack.summary.state.action != Action::Delete
 }
 
 fn postponed(mut row: AlarmRow, now: Time) -> AlarmChange {

@@ -18,8 +18,8 @@ use std::sync::Arc;
 impl Service {
     /// Deletes a stack.
     pub async fn delete(&self, stack: &StackRow) -> Result<(), RequestError> {
-        if stack.deleted.is_some() {
-            return Err(RequestError::not_found("Stack", &stack.name));
+        if stack.summary.deleted.is_some() {
+            return Err(RequestError::not_found("Stack", &stack.summary.name));
         }
         self.command(stack.root, Command::Delete).await
     }
@@ -57,11 +57,14 @@ impl Service {
 
     /// Suspends, resumes or checks a stack.
     pub async fn run_on_each(&self, stack: &StackRow, action: Action) -> Result<(), RequestError> {
-        if stack.state.is(action, Status::Complete) && action != Action::Check {
+        if stack.summary.state.is(action, Status::Complete) && action != Action::Check {
             return Ok(());
         }
         if Service::is_in_progress(stack) {
-            return Err(RequestError::action_in_progress(&stack.name, stack.state.action));
+            return Err(RequestError::action_in_progress(
+                &stack.summary.name,
+                stack.summary.state.action,
+            ));
         }
         self.command(stack.root, Command::ForEach(stack.id, action)).await
     }
@@ -69,13 +72,13 @@ impl Service {
     /// Cancels the action in progress.
     pub async fn cancel(&self, stack: &StackRow, with_rollback: bool) -> Result<(), RequestError> {
         let can_be = Service::is_in_progress(stack)
-            && match stack.state.action {
+            && match stack.summary.state.action {
                 Action::Update => true,
                 Action::Create => !with_rollback,
                 _ => false,
             };
         if !can_be {
-            let state = stack.state;
+            let state = stack.summary.state;
             return Err(RequestError::unsupported(format_args!(
                 "Cancelling update when stack is {state}"
             )));
@@ -114,21 +117,29 @@ impl Service {
         reason: &str,
     ) -> Result<(), RequestError> {
         let view = self.view(stack).await?;
-        let seen =
-            view.stack(stack.id).ok_or_else(|| RequestError::not_found("Stack", &stack.name))?;
+        let seen = view
+            .stack(stack.id)
+            .ok_or_else(|| RequestError::not_found("Stack", &stack.summary.name))?;
         let found = seen.resource_by_any_id(resource).map_err(|Ambiguous| {
             RequestError::new(
                 ErrorType::PhysicalResourceIdAmbiguity,
                 format!("Multiple resources were found with the physical ID ({resource})."),
             )
         })?;
-        let found = found.ok_or_else(|| no_resource(&stack.name, resource))?;
+        let found = found.ok_or_else(|| no_resource(&stack.summary.name, resource))?;
         if seen.is_busy(&found) {
-            return Err(RequestError::action_in_progress(&stack.name, stack.state.action));
+            return Err(RequestError::action_in_progress(
+                &stack.summary.name,
+                stack.summary.state.action,
+            ));
         }
         let (stack, root): (StackId, StackId) = (stack.id, stack.root);
         let reason = Arc::from(reason);
-        self.command(root, Command::Mark { stack, resource: found.name, is_healthy, reason }).await
+        self.command(
+            root,
+            Command::Mark { stack, resource: found.summary.name, is_healthy, reason },
+        )
+        .await
     }
 }
 
@@ -140,10 +151,13 @@ fn check(
     details: &Value,
     limits: &ByteLimits,
 ) -> Result<Option<SignalRefusal>, RequestError> {
-    let seen = view.stack(stack.id).ok_or_else(|| RequestError::not_found("Stack", &stack.name))?;
-    let found = seen.resource(resource).ok_or_else(|| no_resource(&stack.name, resource))?;
+    let seen = view
+        .stack(stack.id)
+        .ok_or_else(|| RequestError::not_found("Stack", &stack.summary.name))?;
+    let found =
+        seen.resource(resource).ok_or_else(|| no_resource(&stack.summary.name, resource))?;
     let target = SignalTarget {
-        state: found.state,
+        state: found.summary.state,
         hook: seen.hook(&found),
         resource_type: seen.builtin(&found),
         kept: seen.kept_signals(&found),

@@ -127,9 +127,10 @@ impl Service {
         stack: &StackRow,
         new: NewChangeSet,
     ) -> Result<ChangeSet, RequestError> {
-        self.check_new_name(requester, &stack.name, &new.name).await?;
+        self.check_new_name(requester, &stack.summary.name, &new.name).await?;
         if Service::is_in_progress(stack) {
-            let message = format!("Stack {} is in {} state", stack.name, stack.state);
+            let message =
+                format!("Stack {} is in {} state", stack.summary.name, stack.summary.state);
             return Err(RequestError::new(ErrorType::ActionInProgress, message));
         }
         let (request, patch) = (new.request.clone(), &new.patch);
@@ -138,7 +139,7 @@ impl Service {
         let is_same = changes.is_empty() && self.is_same(stack, &new).await?;
         let failure = is_same.then(|| NO_CHANGES.into());
         let body = body(&new, stack.id, changes, failure, Some(base_of(stack)));
-        self.put_change_set(requester, &stack.name, body).await
+        self.put_change_set(requester, &stack.summary.name, body).await
     }
 
     /// The change sets of a stack, or of all stacks of the project; the oldest first.
@@ -338,8 +339,8 @@ impl Service {
 
 /// What a stack is compared with later: its state, and when it was last changed.
 fn base_of(stack: &StackRow) -> Arc<str> {
-    let updated = stack.updated.map_or(0, Time::micros);
-    format!("{} {updated}", stack.state).into()
+    let updated = stack.summary.updated.map_or(0, Time::micros);
+    format!("{} {updated}", stack.summary.state).into()
 }
 
 fn body(

@@ -49,7 +49,7 @@ impl Service {
             Err(_) => None,
         };
         let missing = || RequestError::not_found("Stack", name);
-        found.filter(|stack| &*stack.name == name).ok_or_else(missing)
+        found.filter(|stack| &*stack.summary.name == name).ok_or_else(missing)
     }
 
     /// The stack of a name and an id, if it is not deleted.
@@ -60,7 +60,7 @@ impl Service {
         id: &str,
     ) -> Result<StackRow, RequestError> {
         let stack = self.find_stack(requester, name, id).await?;
-        match stack.deleted {
+        match stack.summary.deleted {
             None => Ok(stack),
             Some(_) => Err(RequestError::not_found("Stack", name)),
         }
@@ -124,14 +124,14 @@ impl Service {
     /// The tree of a stack, for reading.
     pub async fn view(&self, stack: &StackRow) -> Result<View, RequestError> {
         let view = View::open(&self.reader(stack.project.clone()), stack.root).await?;
-        view.ok_or_else(|| RequestError::not_found("Stack", &stack.name))
+        view.ok_or_else(|| RequestError::not_found("Stack", &stack.summary.name))
     }
 
     /// A part of the tree of a stack, for reading. If [`View::is_incomplete`] says so afterwards, the caller has to
     /// read the whole tree.
     pub async fn part(&self, stack: &StackRow, part: TreePart<'_>) -> Result<View, RequestError> {
         let view = View::open_part(&self.reader(stack.project.clone()), stack.root, part).await?;
-        view.ok_or_else(|| RequestError::not_found("Stack", &stack.name))
+        view.ok_or_else(|| RequestError::not_found("Stack", &stack.summary.name))
     }
 
     /// The same for a call that a stack makes to this service. It is made while a request may hold the memory of its
@@ -143,6 +143,6 @@ impl Service {
     ) -> Result<View, RequestError> {
         let reader = self.reader(format!("calls of {}", stack.project));
         let view = View::open_part(&reader, stack.root, part).await?;
-        view.ok_or_else(|| RequestError::not_found("Stack", &stack.name))
+        view.ok_or_else(|| RequestError::not_found("Stack", &stack.summary.name))
     }
 }

@@ -80,7 +80,7 @@ impl Tree {
         transport: Arc<dyn Transport>,
     ) -> Option<impl Future<Output = Read> + use<>> {
         let resource = self.resource(slot);
-        let kind = self.config.types.get(&resource.type_name)?;
+        let kind = self.config.types.get(&resource.summary.type_name)?;
         let running = RunningOperation::new(kind, OperationKind::Refresh, self.context(slot));
         let (id, by, behalf) =
             (resource.id, self.credential.clone(), self.acting_for_resource(slot));

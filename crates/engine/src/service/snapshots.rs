@@ -19,7 +19,10 @@ impl Service {
         name: Option<Arc<str>>,
     ) -> Result<SnapshotRow, RequestError> {
         if Service::is_in_progress(stack) {
-            return Err(RequestError::action_in_progress(&stack.name, stack.state.action));
+            return Err(RequestError::action_in_progress(
+                &stack.summary.name,
+                stack.summary.state.action,
+            ));
         }
         let limit = self.rules.max_snapshots.filter(|_| !requester.is_admin);
         self.check_snapshot_quota(stack, limit).await?;
@@ -78,7 +81,10 @@ impl Service {
             true => Ok(snapshot),
             false => Err(RequestError::new(
                 ErrorType::SnapshotNotFound,
-                format!("The Snapshot ({id}) for Stack ({}) could not be found.", stack.name),
+                format!(
+                    "The Snapshot ({id}) for Stack ({}) could not be found.",
+                    stack.summary.name
+                ),
             )),
         }
     }
@@ -109,7 +115,10 @@ impl Service {
             return Err(RequestError::unsupported("Restoring incomplete snapshot"));
         }
         if Service::is_in_progress(stack) {
-            return Err(RequestError::action_in_progress(&stack.name, stack.state.action));
+            return Err(RequestError::action_in_progress(
+                &stack.summary.name,
+                stack.summary.state.action,
+            ));
         }
         self.command(stack.root, Command::Restore(snapshot.id)).await
     }

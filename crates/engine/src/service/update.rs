@@ -92,7 +92,7 @@ impl Service {
         request: StackRequest,
         patch: &Patch,
     ) -> Result<(StackRequest, Recipe, View), RequestError> {
-        match stack.state.action {
+        match stack.summary.state.action {
             Action::Suspend => {
                 return Err(RequestError::unsupported("Updating a stack when it is suspended"));
             }
@@ -104,7 +104,8 @@ impl Service {
         if stack.parent.is_some() {
             return Err(RequestError::unsupported("Updating a stack that is nested in another"));
         }
-        let subject = Subject { name: &stack.name, id: Some(stack.id), project: &stack.project };
+        let subject =
+            Subject { name: &stack.summary.name, id: Some(stack.id), project: &stack.project };
         let request = match patch.is_partial {
             true => {
                 let patch = || self.patched(requester, &subject, &view, request, &patch.cleared);
@@ -164,6 +165,6 @@ impl Service {
 
     /// Whether an action is in progress.
     pub(super) fn is_in_progress(stack: &StackRow) -> bool {
-        stack.state.status == Status::InProgress
+        stack.summary.state.status == Status::InProgress
     }
 }

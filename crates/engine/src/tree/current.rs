@@ -20,7 +20,7 @@ impl Tree {
     /// Whether a resource is the current one of its name. A copy that belongs to a snapshot is not.
     pub(crate) fn is_current(&self, slot: Slot) -> bool {
         let resource = self.resource(slot);
-        self.current(resource.stack, &resource.name) == Some(slot)
+        self.current(resource.stack, &resource.summary.name) == Some(slot)
     }
 
     /// Makes a resource that was just added the replacement of the current one.
@@ -35,7 +35,7 @@ impl Tree {
     /// whether another one was current.
     pub(crate) fn promote(&mut self, slot: Slot) -> bool {
         let resource = self.resource(slot);
-        let (key, name, id) = (resource.stack, resource.name.clone(), resource.id);
+        let (key, name, id) = (resource.stack, resource.summary.name.clone(), resource.id);
         let Some(current) = self.current(key, &name).filter(|current| *current != slot) else {
             return false;
         };
@@ -52,7 +52,7 @@ impl Tree {
 
     fn put_last(&mut self, slot: Slot) {
         let resource = self.resource(slot);
-        let (key, name) = (resource.stack, resource.name.clone());
+        let (key, name) = (resource.stack, resource.summary.name.clone());
         if let Some(slots) = self.stack_mut(key).by_name.get_mut(&name) {
             slots.retain(|other| *other != slot);
             slots.push(slot);

@@ -36,8 +36,8 @@ impl Tree {
         reason: &str,
     ) {
         let stack = self.stack_mut(key);
-        stack.state = state;
-        stack.reason = reason.into();
+        stack.summary.state = state;
+        stack.summary.reason = reason.into();
         self.changes.stacks.insert(key);
         self.stack_event(env, key, state, reason);
     }
@@ -52,7 +52,7 @@ impl Tree {
     ) {
         self.notify_stack_state(env, key, state, reason);
         let stack = self.stack(key);
-        let (id, name) = (stack.id, stack.name.clone());
+        let (id, name) = (stack.id, stack.summary.name.clone());
         let physical_id = Arc::from(id.to_string());
         self.event(env, id, name, "OS::Heat::Stack".into(), physical_id, state, reason, Vec::new());
     }
@@ -61,10 +61,10 @@ impl Tree {
     pub(crate) fn set_state(&mut self, env: &mut Env<'_>, slot: Slot, state: State, reason: &str) {
         let reason = &*self.hidden_texts(slot).mask(reason);
         let resource = self.change(slot);
-        let is_new = resource.state != state;
-        resource.state = state;
-        resource.reason = reason.into();
-        resource.updated = env.now;
+        let is_new = resource.summary.state != state;
+        resource.summary.state = state;
+        resource.summary.reason = reason.into();
+        resource.summary.updated = env.now;
         if is_new {
             self.resource_event(env, slot, state, reason);
         }
@@ -82,7 +82,7 @@ impl Tree {
         if resource.copy_of.is_some() {
             return;
         }
-        let physical_id = match (&resource.physical_id, state.action) {
+        let physical_id = match (&resource.summary.physical_id, state.action) {
             (Some(id), _) => id.shown(),
             (None, Action::Init) => "".into(),
             (None, _) => Arc::from(self.physical_name(slot)),
@@ -98,8 +98,8 @@ impl Tree {
         };
         let resolved = target.or(resource.definition.as_ref());
         let resource_type =
-            resolved.map_or(&resource.type_name, |resolved| &resolved.type_name).clone();
-        let (stack, name) = (self.stack(resource.stack).id, resource.name.clone());
+            resolved.map_or(&resource.summary.type_name, |resolved| &resolved.type_name).clone();
+        let (stack, name) = (self.stack(resource.stack).id, resource.summary.name.clone());
         self.event(env, stack, name, resource_type, physical_id, state, reason, body);
     }
 

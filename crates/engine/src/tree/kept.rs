@@ -189,7 +189,7 @@ impl Tree {
         let resource = self.resource(slot);
         let before = resource.child.map_or(0, |child| stack_bytes(self.stack(child)));
         self.check_growth(None, before, bytes)
-            .map_err(|(limit, bytes, max)| limit.failure(&resource.name, "", bytes, max))
+            .map_err(|(limit, bytes, max)| limit.failure(&resource.summary.name, "", bytes, max))
     }
 
     /// Fails if a value that an operation reports is larger than the operator allows, or makes its resource or the tree so.
@@ -201,7 +201,7 @@ impl Tree {
         value: &Value,
     ) -> Result<(), Box<Failure>> {
         let (before, bytes) = (before.byte_size(), value.byte_size());
-        let name = &self.resource(slot).name;
+        let name = &self.resource(slot).summary.name;
         let max = self.config.byte_limits.value;
         if bytes > max && bytes > before {
             return Err(Limit::Value.failure(name, what, bytes, max));
@@ -221,7 +221,8 @@ impl Tree {
     /// so that failed updates do not make it grow without end.
     pub(crate) fn may_be_replaced(&self, slot: Slot, definition: &ResolvedDefinition) -> bool {
         let resource = self.resource(slot);
-        let namesakes = self.stack(resource.stack).by_name.get(&resource.name).map_or(0, Vec::len);
+        let namesakes =
+            self.stack(resource.stack).by_name.get(&resource.summary.name).map_or(0, Vec::len);
         let max = self.config.max_resources.map_or(usize::MAX, |limit| limit.saturating_mul(2));
         let bytes = self.kept_bytes.total.saturating_add(definition.byte_size());
         let has_room =

@@ -145,7 +145,7 @@ impl Tree {
     /// The state of the root stack, and why it is in it.
     pub fn root_state(&self) -> (State, Arc<str>) {
         let root = self.stack(self.root_key());
-        (root.state, root.reason.clone())
+        (root.summary.state, root.summary.reason.clone())
     }
 
     /// The root stack.
@@ -181,7 +181,8 @@ impl Tree {
 
     /// Inserts a resource in memory, without marking it as changed.
     pub(crate) fn insert_resource(&mut self, resource: Resource) -> Slot {
-        let (stack, number, name) = (resource.stack, resource.number, resource.name.clone());
+        let (stack, number, name) =
+            (resource.stack, resource.number, resource.summary.name.clone());
         let copy_of = resource.copy_of;
         let slot = match self.free_slots.pop() {
             Some(slot) => {
@@ -217,13 +218,13 @@ impl Tree {
         let stack = self.stack_mut(resource.stack);
         stack.resources.remove(&resource.number);
         if let Some(snapshot) = resource.copy_of {
-            self.copies.remove(&(snapshot, resource.name));
+            self.copies.remove(&(snapshot, resource.summary.name));
             return;
         }
         self.resource_count -= 1;
-        current::forget(self.stack_mut(resource.stack), &resource.name, slot);
-        let Resource { stack, name, id, replaces, replaced_by, .. } = resource;
-        self.relink(stack, &name, id, replaces, replaced_by);
+        current::forget(self.stack_mut(resource.stack), &resource.summary.name, slot);
+        let Resource { stack, id, replaces, replaced_by, summary, .. } = resource;
+        self.relink(stack, &summary.name, id, replaces, replaced_by);
     }
 
     /// The name under which a resource's object is known to its service.
@@ -232,9 +233,13 @@ impl Tree {
         let limit = self
             .config
             .types
-            .get(&resource.type_name)
+            .get(&resource.summary.type_name)
             .map_or(255, |resource_type| resource_type.name_limit);
-        resource.id.physical_name(&self.stack(resource.stack).name, &resource.name, limit)
+        resource.id.physical_name(
+            &self.stack(resource.stack).summary.name,
+            &resource.summary.name,
+            limit,
+        )
     }
 
     /// Whether an action or an operation is in progress.

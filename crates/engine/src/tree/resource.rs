@@ -2,10 +2,10 @@
 
 use super::StackKey;
 use super::operation::Operation;
-use crate::ids::{PhysicalId, ResourceId, SnapshotId};
+use crate::ids::{ResourceId, SnapshotId};
 use crate::signal_check::KeptSignals;
-use crate::state::{State, Status};
-use crate::time::Time;
+use crate::state::Status;
+use crate::summary::ResourceSummary;
 use indexmap::IndexMap;
 use kiln_template::environment::Hook;
 use kiln_template::{Members, ResolvedDefinition, Value};
@@ -19,20 +19,8 @@ pub(crate) struct Resource {
     pub stack: StackKey,
     /// Grows with each resource that is added to the tree.
     pub number: u64,
-    /// Its name in the template.
-    pub name: Arc<str>,
-    /// The built-in type that it is of, or the type as written if that is a template.
-    pub type_name: Arc<str>,
-    /// The last action, and its status.
-    pub state: State,
-    /// The reason of the state, as users see it.
-    pub reason: Arc<str>,
-    /// The id that its service gave to its object.
-    pub physical_id: Option<PhysicalId>,
-    /// When it was added.
-    pub created: Time,
-    /// When its state last changed.
-    pub updated: Time,
+    /// Its name, type, state, physical id and times.
+    pub summary: ResourceSummary,
     /// The definition that was applied last; `None` if none ever was.
     pub definition: Option<Arc<ResolvedDefinition>>,
     /// Data that its handlers keep.
@@ -69,9 +57,35 @@ pub(crate) struct Resource {
 }
 
 impl Resource {
+    /// A resource of which nothing is known but its summary; the tree gives it its number.
+    pub(crate) fn new(id: ResourceId, stack: StackKey, summary: ResourceSummary) -> Resource {
+        Resource {
+            id,
+            stack,
+            number: 0,
+            summary,
+            definition: None,
+            data: Arc::default(),
+            metadata: Value::Null,
+            signals: IndexMap::new(),
+            unread_signals: KeptSignals::default(),
+            remote: Value::Null,
+            requires: Vec::new(),
+            replaces: None,
+            replaced_by: None,
+            copy_of: None,
+            child: None,
+            is_doubtful: false,
+            half_done: None,
+            hook: None,
+            cleared: Vec::new(),
+            op: None,
+        }
+    }
+
     /// Whether an operation failed, so that the state of the object is not known.
     pub(crate) fn is_suspect(&self) -> bool {
-        self.state.status == Status::Failed || self.half_done.is_some()
+        self.summary.state.status == Status::Failed || self.half_done.is_some()
     }
 }
 

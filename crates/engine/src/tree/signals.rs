@@ -9,6 +9,7 @@ use crate::record::v1::ResourceBody;
 use crate::record::{Record, StoredMembers};
 use crate::signal_check::KeptSignals;
 use crate::store::{ResourceRow, StoreError};
+use crate::summary::ResourceSummary;
 use kiln_resources::behaviour::SignalStorage;
 use kiln_template::{Members, Value, members_byte_size};
 use std::sync::Arc;
@@ -56,7 +57,7 @@ impl Tree {
     /// The signals that a resource keeps.
     pub(crate) fn kept_signals(&self, slot: Slot) -> KeptSignals {
         let resource = self.resource(slot);
-        let resource_type = self.config.types.get(&resource.type_name);
+        let resource_type = self.config.types.get(&resource.summary.type_name);
         let storage = resource_type.map(|it| it.behaviour.signals_kept_in).unwrap_or_default();
         match storage {
             SignalStorage::Nowhere => KeptSignals::default(),
@@ -113,13 +114,12 @@ impl Tree {
             stack: StackId(resource.id.0),
             root: self.root,
             number: number as u64,
-            name: SIGNAL.into(),
-            kind: SIGNAL.into(),
-            state: resource.state,
-            reason: "".into(),
-            physical_id: None,
-            created: resource.updated,
-            updated: resource.updated,
+            summary: ResourceSummary::new(
+                SIGNAL.into(),
+                SIGNAL.into(),
+                resource.summary.state,
+                resource.summary.updated,
+            ),
             body: body.encode(),
         })
     }

@@ -5,8 +5,7 @@ use crate::blueprint::{Blueprint, Recipe};
 use crate::ids::{ResourceId, StackId};
 use crate::machine::Traversal;
 use crate::request_id::RequestId;
-use crate::state::State;
-use crate::time::Time;
+use crate::summary::StackSummary;
 use indexmap::IndexMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,26 +15,14 @@ use std::time::Duration;
 pub(crate) struct Stack {
     /// The id that users see.
     pub id: StackId,
-    /// The name; of a nested stack, the physical name of its parent resource.
-    pub name: Arc<str>,
+    /// Its name, state, times and tags.
+    pub summary: StackSummary,
     /// The stack and the resource that it is nested in.
     pub parent_resource: Option<(StackKey, Slot)>,
     /// The id of that resource, whose record may go first.
     pub(crate) parent_resource_id: Option<ResourceId>,
     /// How deep it is nested.
     pub depth: usize,
-    /// The last action, and its status.
-    pub state: State,
-    /// The reason of the state, as users see it.
-    pub reason: Arc<str>,
-    /// When it was created.
-    pub created: Time,
-    /// When it was last updated.
-    pub updated: Option<Time>,
-    /// When it was deleted.
-    pub deleted: Option<Time>,
-    /// Its tags.
-    pub tags: Vec<Arc<str>>,
     /// How long an action may take; `None` for the operator's default.
     pub timeout: Option<Duration>,
     /// Whether a failed create or update is rolled back.
@@ -54,4 +41,27 @@ pub(crate) struct Stack {
     pub(crate) traversal: Option<Box<Traversal>>,
     /// The request that began its last traversal, if that is known; `None` if its parent's began it.
     pub(crate) request: Option<RequestId>,
+}
+
+impl Stack {
+    /// A stack without resources, at rest.
+    pub(crate) fn new(id: StackId, summary: StackSummary, recipe: Arc<Recipe>) -> Stack {
+        Stack {
+            id,
+            summary,
+            parent_resource: None,
+            parent_resource_id: None,
+            depth: 0,
+            timeout: None,
+            is_rolled_back: false,
+            recipe,
+            previous: None,
+            resources: BTreeMap::new(),
+            by_name: IndexMap::new(),
+            busy: 0,
+            blueprint: None,
+            traversal: None,
+            request: None,
+        }
+    }
 }

@@ -26,22 +26,22 @@ pub fn flaws(world: &World) -> Vec<String> {
     let mut flaws: Vec<String> = world.cloud.violations.clone();
     let books = books(world);
     for stack in &books.stacks {
-        if stack.state.status == Status::InProgress {
-            flaws.push(format!("stack {} is stuck in {}", stack.name, stack.state));
+        if stack.summary.state.status == Status::InProgress {
+            flaws.push(format!("stack {} is stuck in {}", stack.summary.name, stack.summary.state));
         }
     }
     let mut known: BTreeMap<&str, &ResourceRow> = BTreeMap::new();
     let mut names = BTreeSet::new();
     for row in &books.resources {
-        if row.state.status == Status::InProgress {
-            flaws.push(format!("resource {} is stuck in {}", row.name, row.state));
+        if row.summary.state.status == Status::InProgress {
+            flaws.push(format!("resource {} is stuck in {}", row.summary.name, row.summary.state));
         }
         let stack = books.stacks.iter().find(|stack| stack.id == row.stack);
-        let has_object = ["Test::Thing", "OS::Heat::Stack"].contains(&&*row.kind);
+        let has_object = ["Test::Thing", "OS::Heat::Stack"].contains(&&*row.summary.type_name);
         if has_object && stack.is_some() {
-            let stack = stack.map_or("", |stack| &stack.name);
-            names.insert(row.id.physical_name(stack, &row.name, 255));
-            if let Some(id) = &row.physical_id {
+            let stack = stack.map_or("", |stack| &stack.summary.name);
+            names.insert(row.id.physical_name(stack, &row.summary.name, 255));
+            if let Some(id) = &row.summary.physical_id {
                 known.insert(id.text(), row);
             }
         }
@@ -58,8 +58,11 @@ pub fn flaws(world: &World) -> Vec<String> {
     }
     for (id, row) in &known {
         let is_there = world.cloud.things.contains_key(*id);
-        if !is_there && row.state.status == Status::Complete && row.state.action != Action::Delete {
-            flaws.push(format!("{} ({id}) is in the books and not in the cloud", row.name));
+        if !is_there
+            && row.summary.state.status == Status::Complete
+            && row.summary.state.action != Action::Delete
+        {
+            flaws.push(format!("{} ({id}) is in the books and not in the cloud", row.summary.name));
         }
     }
     flaws.extend(flaws_of_copies(world, &books));
@@ -72,19 +75,19 @@ pub fn flaws(world: &World) -> Vec<String> {
 fn flaws_of_copies(world: &World, books: &Books) -> Vec<String> {
     let mut flaws = Vec::new();
     let mut wanted: BTreeMap<String, &SnapshotRow> = BTreeMap::new();
-    let root = books.root.as_ref().map_or("", |root| &root.name);
+    let root = books.root.as_ref().map_or("", |root| &root.summary.name);
     for snapshot in &books.snapshots {
         if snapshot.state.status == Status::InProgress {
             flaws.push(format!("snapshot {} is stuck in {}", snapshot.id, snapshot.state));
         }
         for row in books.resources.iter().filter(|row| row.stack.0 == snapshot.id.0) {
             // The snapshots of a stack go with it.
-            let is_stack = &*row.kind == "OS::Heat::Stack";
-            let id = row.physical_id.as_ref().map_or("", |id| id.text());
+            let is_stack = &*row.summary.type_name == "OS::Heat::Stack";
+            let id = row.summary.physical_id.as_ref().map_or("", |id| id.text());
             if is_stack && !world.cloud.things.contains_key(id) {
                 continue;
             }
-            wanted.insert(row.id.physical_name(root, &row.name, 255), snapshot);
+            wanted.insert(row.id.physical_name(root, &row.summary.name, 255), snapshot);
         }
     }
     let mut seen = BTreeSet::new();
@@ -179,7 +182,7 @@ pub fn outcome(world: &World) -> String {
     let mut copies: Vec<&str> = world.cloud.copies.values().map(|it| it.value.as_str()).collect();
     copies.sort();
     let copies = if copies.is_empty() { String::new() } else { format!(" + {}", copies.join(" ")) };
-    format!("{}: {}{copies}", root.state, things.join(" "))
+    format!("{}: {}{copies}", root.summary.state, things.join(" "))
 }
 
 /// The events of the root stack, as text.

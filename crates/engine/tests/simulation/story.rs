@@ -15,14 +15,14 @@ pub fn story(seed: u64, is_told: bool) -> Result<(u64, Reached), String> {
     world.run();
     let mut found = flaws(&world);
     let root = now(world.store.stack(world.root)).unwrap().unwrap();
-    let is_done = root.state.status == Status::Complete;
-    match root.state.action {
+    let is_done = root.summary.state.status == Status::Complete;
+    match root.summary.state.action {
         // A rollback of a rollback is none: what it went back to is one of the plans. So is what a
         // snapshot was taken of.
         Action::Rollback | Action::Restore if is_done => {
             let fits = |plan: &Wanted| differs(&world, plan).is_empty();
             if !wanted.iter().any(fits) && !fits(&Wanted::Nothing) {
-                let action = root.state.action;
+                let action = root.summary.state.action;
                 found.push(format!("{action} ended in a state that nobody ever wanted"));
             }
         }
@@ -40,15 +40,15 @@ pub fn story(seed: u64, is_told: bool) -> Result<(u64, Reached), String> {
         world.command_at(world.now, Command::Delete);
         world.run();
         let root = now(world.store.stack(world.root)).unwrap().unwrap();
-        if root.state.is(Action::Delete, Status::Complete) {
+        if root.summary.state.is(Action::Delete, Status::Complete) {
             break;
         }
     }
     found.extend(flaws(&world));
     found.extend(differs(&world, &Wanted::Nothing));
     let root = now(world.store.stack(world.root)).unwrap().unwrap();
-    if !root.state.is(Action::Delete, Status::Complete) {
-        found.push(format!("the stack ended in {}: {}", root.state, root.reason));
+    if !root.summary.state.is(Action::Delete, Status::Complete) {
+        found.push(format!("the stack ended in {}: {}", root.summary.state, root.summary.reason));
     }
     match found.is_empty() {
         true => Ok((world.boundaries, world.reached)),

@@ -29,13 +29,13 @@ macro_rules! column {
     };
 }
 
-/// The column `status` of a row with a state. It comes after the action, which its errors name.
+/// The column `status` of a state: `status_column!(state)`. It comes after the action, which its errors name.
 macro_rules! status_column {
-    () => {
+    ($($state:ident).+) => {
         $crate::table::Column::plain(
             "status",
-            |row, to| to.text(row.state.status.name()),
-            |row, from| $crate::rows::column::read_status(&mut row.state, from),
+            |row, to| to.text(row.$($state).+.status.name()),
+            |row, from| $crate::rows::column::read_status(&mut row.$($state).+, from),
         )
     };
 }

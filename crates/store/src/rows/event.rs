@@ -22,7 +22,7 @@ impl TableRow for EventRow {
         column!(resource),
         column!(kind),
         column!("action", state.action),
-        status_column!(),
+        status_column!(state),
         // Most events have no body, and then there is nothing to hide.
         Column::sealed(
             "body",

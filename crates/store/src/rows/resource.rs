@@ -6,7 +6,7 @@ use super::{NO_ID, NO_STATE, NO_TIME};
 use crate::cipher::BodyKind;
 use crate::table::{Column, TableRow};
 use kiln_engine::store::ResourceRow;
-use kiln_engine::{ResourceId, StackId};
+use kiln_engine::{ResourceId, ResourceSummary, StackId};
 use std::sync::Arc;
 
 impl TableRow for ResourceRow {
@@ -17,12 +17,12 @@ impl TableRow for ResourceRow {
         column!(stack),
         column!(root),
         column!(number),
-        column!(name),
-        column!(kind),
-        column!("action", state.action),
-        status_column!(),
-        column!(created),
-        column!(updated),
+        column!("name", summary.name),
+        column!("kind", summary.type_name),
+        column!("action", summary.state.action),
+        status_column!(summary.state),
+        column!("created", summary.created),
+        column!("updated", summary.updated),
         body_column!(Resource, body),
         texts_column(),
     ];
@@ -33,13 +33,7 @@ impl TableRow for ResourceRow {
             stack: StackId(NO_ID),
             root: StackId(NO_ID),
             number: 0,
-            name: Arc::default(),
-            kind: Arc::default(),
-            state: NO_STATE,
-            reason: Arc::default(),
-            physical_id: None,
-            created: NO_TIME,
-            updated: NO_TIME,
+            summary: ResourceSummary::new(Arc::default(), Arc::default(), NO_STATE, NO_TIME),
             body: Vec::new(),
         }
     }
@@ -49,7 +43,7 @@ impl TableRow for ResourceRow {
     }
 
     fn weight(&self) -> usize {
-        self.body.len() + self.reason.len()
+        self.body.len() + self.summary.reason.len()
     }
 }
 
@@ -57,10 +51,10 @@ impl HasTexts for ResourceRow {
     const TEXTS: BodyKind = BodyKind::ResourceTexts;
 
     fn texts(&self) -> Texts {
-        Texts { reason: self.reason.clone(), physical_id: self.physical_id.clone() }
+        Texts { reason: self.summary.reason.clone(), physical_id: self.summary.physical_id.clone() }
     }
 
     fn set_texts(&mut self, texts: Texts) {
-        (self.reason, self.physical_id) = (texts.reason, texts.physical_id);
+        (self.summary.reason, self.summary.physical_id) = (texts.reason, texts.physical_id);
     }
 }

@@ -19,7 +19,7 @@ impl TableRow for SnapshotRow {
         column!(project),
         column!(name),
         column!("action", state.action),
-        status_column!(),
+        status_column!(state),
         column!(created),
         body_column!(Snapshot, body),
         texts_column(),

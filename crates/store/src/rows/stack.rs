@@ -6,7 +6,7 @@ use super::{NO_ID, NO_STATE, NO_TIME};
 use crate::cipher::BodyKind;
 use crate::table::{Column, TableRow};
 use kiln_engine::store::StackRow;
-use kiln_engine::{RecipeId, StackId, Time};
+use kiln_engine::{RecipeId, StackId, StackSummary, Time};
 use std::sync::Arc;
 
 /// The value of `updated` for a stack that was never updated: less than any moment, so that it can be
@@ -26,29 +26,30 @@ impl TableRow for StackRow {
         column!(root),
         column!(parent),
         column!(project),
-        column!(name),
+        column!("name", summary.name),
         column!(user_name),
-        column!("action", state.action),
-        status_column!(),
-        column!(created),
+        column!("action", summary.state.action),
+        status_column!(summary.state),
+        column!("created", summary.created),
         Column::plain(
             "updated",
-            |row, to| to.int(row.updated.map_or(NEVER_UPDATED, Time::micros)),
+            |row, to| to.int(row.summary.updated.map_or(NEVER_UPDATED, Time::micros)),
             |row, from| {
-                from.int()
-                    .map(|it| row.updated = (it != NEVER_UPDATED).then(|| Time::from_micros(it)))
+                from.int().map(|it| {
+                    row.summary.updated = (it != NEVER_UPDATED).then(|| Time::from_micros(it))
+                })
             },
         ),
-        column!(deleted),
+        column!("deleted", summary.deleted),
         Column::plain(
             "class",
-            |row, to| to.small(class(row.parent.is_some(), row.deleted.is_some())),
+            |row, to| to.small(class(row.parent.is_some(), row.summary.deleted.is_some())),
             |_, from| from.int().map(drop),
         ),
         Column::plain(
             "tags",
-            |row, to| to.text(&join_tags(&row.tags)),
-            |row, from| from.text().map(|it| row.tags = split_tags(it)),
+            |row, to| to.text(&join_tags(&row.summary.tags)),
+            |row, from| from.text().map(|it| row.summary.tags = split_tags(it)),
         ),
         column!(recipe),
         column!(previous),
@@ -57,7 +58,7 @@ impl TableRow for StackRow {
         // Lists can be filtered by the reason.
         Column::sealed(
             "reason_key",
-            |row, cipher| Ok(cipher.reason_key(&row.reason).to_vec()),
+            |row, cipher| Ok(cipher.reason_key(&row.summary.reason).to_vec()),
             |_, _, _| Ok(()),
         ),
     ];
@@ -68,14 +69,8 @@ impl TableRow for StackRow {
             root: StackId(NO_ID),
             parent: None,
             project: Arc::default(),
-            name: Arc::default(),
             user_name: Arc::default(),
-            state: NO_STATE,
-            reason: Arc::default(),
-            created: NO_TIME,
-            updated: None,
-            deleted: None,
-            tags: Vec::new(),
+            summary: StackSummary::new(Arc::default(), NO_STATE, NO_TIME),
             recipe: RecipeId(NO_ID),
             previous: None,
             body: Vec::new(),
@@ -87,7 +82,7 @@ impl TableRow for StackRow {
     }
 
     fn weight(&self) -> usize {
-        self.body.len() + self.reason.len()
+        self.body.len() + self.summary.reason.len()
     }
 }
 
@@ -95,11 +90,11 @@ impl HasTexts for StackRow {
     const TEXTS: BodyKind = BodyKind::StackTexts;
 
     fn texts(&self) -> Texts {
-        Texts { reason: self.reason.clone(), physical_id: None }
+        Texts { reason: self.summary.reason.clone(), physical_id: None }
     }
 
     fn set_texts(&mut self, texts: Texts) {
-        self.reason = texts.reason;
+        self.summary.reason = texts.reason;
     }
 }
 

@@ -49,10 +49,10 @@ fn new_stack(test: &TestStore, name: &str, resources: usize, longer_by: usize) -
 async fn until(store: &dyn Store, id: StackId, action: Action) {
     loop {
         let stack = store.stack(id).await.unwrap().unwrap();
-        if stack.state.is(action, Status::Complete) {
+        if stack.summary.state.is(action, Status::Complete) {
             return;
         }
-        assert_ne!(stack.state.status, Status::Failed, "{}", stack.reason);
+        assert_ne!(stack.summary.state.status, Status::Failed, "{}", stack.summary.reason);
         tokio::task::yield_now().await;
     }
 }
@@ -87,7 +87,7 @@ pub(crate) async fn a_full_disk_delays_and_loses_nothing(database: TestDatabase)
         assert!(error.to_string().contains("disk is full"), "{error}");
     }
     let stack = store.stack(first).await.unwrap().unwrap();
-    assert!(stack.state.is(Action::Create, Status::InProgress), "{}", stack.state);
+    assert!(stack.summary.state.is(Action::Create, Status::InProgress), "{}", stack.summary.state);
     store.limit_size(None).await.unwrap();
     if refused.is_err() {
         until(&*store, first, Action::Create).await;

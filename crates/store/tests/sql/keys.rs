@@ -45,7 +45,7 @@ async fn fill(store: Arc<SqlStore>) -> (TestStore, StackRow) {
     let engine = test.engine();
     let mut tree = NewTree { owner: Some((engine, LONG)), ..test.tree("p", "a") };
     tree.stack.body = b"SECRET stack".to_vec();
-    tree.stack.reason = "SECRET reason".into();
+    tree.stack.summary.reason = "SECRET reason".into();
     tree.recipe.body = b"SECRET recipe".to_vec();
     tree.contents = vec![text("SECRET text")];
     tree.recipe.contents = vec![text("SECRET text").hash];
@@ -53,8 +53,8 @@ async fn fill(store: Arc<SqlStore>) -> (TestStore, StackRow) {
     let (mut resource, mut event) = (test.resource(&stack, 1), test.event(&stack, 1));
     resource.body = b"SECRET resource".to_vec();
     event.body = b"SECRET event".to_vec();
-    (resource.reason, event.reason) = ("SECRET reason".into(), "SECRET reason".into());
-    resource.physical_id = Some(PhysicalId::hidden("SECRET id"));
+    (resource.summary.reason, event.reason) = ("SECRET reason".into(), "SECRET reason".into());
+    resource.summary.physical_id = Some(PhysicalId::hidden("SECRET id"));
     event.physical_id = "SECRET id".into();
     tree.events = vec![event, test.event(&stack, 2)];
     test.store.create_tree(tree).await.unwrap();

@@ -94,12 +94,12 @@ pub(crate) async fn the_texts_of_an_earlier_version_are_sealed(database: TestDat
     downgrade(&database, "PLAIN reason", "PLAIN id").await;
     let store = database.open().await;
     let read = store.stack(stack.id).await.unwrap().unwrap();
-    assert_eq!(&*read.reason, "PLAIN reason");
+    assert_eq!(&*read.summary.reason, "PLAIN reason");
     let resources = store.resources(stack.id).await.unwrap();
     assert_eq!(resources.len(), 700);
     for row in resources.iter().chain(&store.lean_resources(stack.id).await.unwrap().0) {
-        assert_eq!(&*row.reason, "PLAIN reason");
-        assert_eq!(row.physical_id, Some(PhysicalId::new("PLAIN id")));
+        assert_eq!(&*row.summary.reason, "PLAIN reason");
+        assert_eq!(row.summary.physical_id, Some(PhysicalId::new("PLAIN id")));
     }
     let query = EventQuery {
         stacks: vec![stack.id],

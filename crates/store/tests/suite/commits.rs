@@ -1,8 +1,8 @@
 //! Writing, and reading what was written.
 
-use crate::test_store::{COMPLETE, LONG, TestStore, at, batch, text};
+use crate::test_store::{COMPLETE, LONG, TestStore, at, batch, deleted, text};
 use kiln_engine::store::{Batch, CreateError, EventQuery, EventRow, NewTree, RecipeRow, StackRow};
-use kiln_engine::{PhysicalId, RecipeId, StackId};
+use kiln_engine::{PhysicalId, RecipeId, StackId, StackSummary};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -16,10 +16,13 @@ pub(crate) async fn what_is_written_comes_back(test: TestStore) {
     let mut tree = test.tree("project", "the name");
     tree.stack = StackRow {
         user_name: "jürgen".into(),
-        reason: "'quoted' \\ \" ? $1 \n € 🔥 %s  ".into(),
-        created: at(-5),
-        updated: Some(at(7)),
-        tags: vec!["b".into(), "a tag".into(), "line\nline".into()],
+        summary: StackSummary {
+            reason: "'quoted' \\ \" ? $1 \n € 🔥 %s  ".into(),
+            created: at(-5),
+            updated: Some(at(7)),
+            tags: vec!["b".into(), "a tag".into(), "line\nline".into()],
+            ..tree.stack.summary
+        },
         previous: Some(RecipeId(test.id())),
         body: (0..=255).collect(),
         ..tree.stack
@@ -46,7 +49,7 @@ pub(crate) async fn what_is_written_comes_back(test: TestStore) {
     }
 
     let mut resource = test.resource(&tree.stack, 3);
-    resource.physical_id = None;
+    resource.summary.physical_id = None;
     resource.body = Vec::new();
     let mut event = test.event(&tree.stack, 2);
     event.body = vec![0; 70_000];
@@ -81,8 +84,9 @@ pub(crate) async fn rows_are_overwritten_and_dropped(test: TestStore) {
         contents: vec![text("new").hash],
         body: Vec::new(),
     };
-    let changed =
-        StackRow { state: COMPLETE, recipe: recipe.id, tags: vec!["t".into()], ..stack.clone() };
+    let mut changed = StackRow { recipe: recipe.id, ..stack.clone() };
+    changed.summary.state = COMPLETE;
+    changed.summary.tags = vec!["t".into()];
     // Twice in one batch: the later is the one.
     test.write(Batch {
         contents: vec![text("new")],
@@ -95,9 +99,10 @@ pub(crate) async fn rows_are_overwritten_and_dropped(test: TestStore) {
     assert_eq!(test.store.stack(stack.id).await.unwrap().as_ref(), Some(&changed));
     assert_eq!(test.store.resources(stack.id).await.unwrap(), resources);
     let mut first = resources[0].clone();
-    first.physical_id = Some(PhysicalId::new("found"));
-    first.state = COMPLETE;
-    let done = StackRow { tags: Vec::new(), ..changed };
+    first.summary.physical_id = Some(PhysicalId::new("found"));
+    first.summary.state = COMPLETE;
+    let mut done = changed;
+    done.summary.tags.clear();
     test.write(Batch {
         stacks: vec![done.clone()],
         resources: vec![first.clone(), resources[2].clone()],
@@ -125,7 +130,7 @@ pub(crate) async fn a_stale_fence_changes_nothing(test: TestStore) {
     let event = test.event(&stack, 9);
     let late = Batch {
         contents: vec![text("late")],
-        stacks: vec![StackRow { deleted: Some(at(1)), ..stack.clone() }],
+        stacks: vec![deleted(&stack, at(1))],
         resources: vec![test.resource(&stack, 2)],
         dropped_resources: vec![resource.id],
         dropped_recipes: vec![stack.recipe],
@@ -263,8 +268,8 @@ pub(crate) async fn a_tree_is_loaded_parents_first(test: TestStore) {
         (0, "x", 3, Some(at(4))),
     ] {
         let mut stack = test.nested(&stacks[parent], name);
-        stack.created = at(created);
-        stack.deleted = deleted;
+        stack.summary.created = at(created);
+        stack.summary.deleted = deleted;
         stacks.push(stack);
     }
     let resources: Vec<_> = (0..stacks.len() as u64 * 2)
@@ -276,7 +281,7 @@ pub(crate) async fn a_tree_is_loaded_parents_first(test: TestStore) {
     let written = Batch { recipes: vec![recipe.clone()], stacks, resources, ..batch(lease) };
     test.write(written).await;
     let tree = test.store.load_tree(root.id).await.unwrap().unwrap();
-    let names: Vec<&str> = tree.stacks.iter().map(|stack| &*stack.name).collect();
+    let names: Vec<&str> = tree.stacks.iter().map(|stack| &*stack.summary.name).collect();
     assert_eq!(names, ["root", "b", "a", "ba", "aa"]);
     assert_eq!(tree.recipes.len(), 2);
     assert!(tree.recipes.contains(&recipe));
@@ -352,6 +357,6 @@ pub(crate) async fn two_writers_of_the_same_texts_do_not_disturb_each_other(test
         task.await.unwrap();
     }
     let all = test.store.stacks(&Default::default()).await.unwrap();
-    let names: BTreeSet<_> = all.iter().map(|stack| stack.name.clone()).collect();
+    let names: BTreeSet<_> = all.iter().map(|stack| stack.summary.name.clone()).collect();
     assert_eq!((all.len(), names.len()), (30, 30));
 }

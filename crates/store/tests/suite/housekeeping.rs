@@ -66,8 +66,8 @@ pub(crate) async fn deleted_trees_are_purged(test: TestStore) {
                 test.store.recipe(root.recipe).await.unwrap().is_some(),
                 !test.store.commands(root.id).await.unwrap().is_empty(),
             );
-            assert_eq!(found, rest, "{}", root.name);
-            names.extend(stack.map(|stack| stack.name.to_string()));
+            assert_eq!(found, rest, "{}", root.summary.name);
+            names.extend(stack.map(|stack| stack.summary.name.to_string()));
         }
         names
     };

@@ -28,7 +28,7 @@ pub(crate) async fn claims_take_the_longest_unattended_first(test: TestStore) {
     let mut roots = Vec::new();
     for (name, created) in [("c", 30), ("a", 10), ("b", 20)] {
         let mut tree = test.tree("p", name);
-        tree.stack.created = at(created);
+        tree.stack.summary.created = at(created);
         roots.push((created, tree.stack.id));
         test.store.create_tree(tree).await.unwrap();
     }

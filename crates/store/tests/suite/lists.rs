@@ -1,6 +1,6 @@
 //! Pages of stacks and events.
 
-use crate::test_store::{COMPLETE, LONG, TestStore, at, batch, scatter};
+use crate::test_store::{COMPLETE, LONG, TestStore, at, batch, deleted, scatter};
 use kiln_engine::store::{
     Batch, EventField, EventQuery, StackField, StackQuery, StackRow, StackSort, TagQuery,
 };
@@ -16,9 +16,9 @@ pub(crate) async fn pages_hold_each_stack_once(test: TestStore) {
     for number in 1..STACKS as u64 {
         let random = scatter(number);
         let mut stack = test.nested(&root, &format!("n{}é", random % 300));
-        stack.state = State::new(Action::Create, statuses[(random >> 8) as usize % 3]);
-        stack.created = Time::from_micros((random >> 16) as i64 % 50);
-        stack.updated =
+        stack.summary.state = State::new(Action::Create, statuses[(random >> 8) as usize % 3]);
+        stack.summary.created = Time::from_micros((random >> 16) as i64 % 50);
+        stack.summary.updated =
             random.is_multiple_of(2).then(|| Time::from_micros((random >> 24) as i64 % 40 - 20));
         stacks.push(stack);
     }
@@ -53,10 +53,10 @@ pub(crate) async fn pages_hold_each_stack_once(test: TestStore) {
         assert_eq!((all.len(), ids.len()), (STACKS, STACKS), "{sort:?}");
         let key = |stack: &StackRow| {
             let of = |sort: &StackSort| match sort {
-                Name => stack.name.to_string(),
-                ByStatus => stack.state.status.name().to_owned(),
-                Created => order(Some(stack.created)),
-                Updated => order(stack.updated),
+                Name => stack.summary.name.to_string(),
+                ByStatus => stack.summary.state.status.name().to_owned(),
+                Created => order(Some(stack.summary.created)),
+                Updated => order(stack.summary.updated),
             };
             let sort = if sort.is_empty() { &[Created][..] } else { sort };
             (sort.iter().map(of).collect::<Vec<_>>(), stack.id)
@@ -81,10 +81,10 @@ pub(crate) async fn stacks_are_filtered(test: TestStore) {
         [("p", "a"), ("p", "b"), ("q", "a"), ("p", "c")].into_iter().enumerate()
     {
         let mut tree = test.tree(project, name);
-        tree.stack.created = at(number as i64);
+        tree.stack.summary.created = at(number as i64);
         tree.stack.user_name = if name == "a" { "ann" } else { "bob" }.into();
-        tree.stack.state = if name == "c" { COMPLETE } else { tree.stack.state };
-        tree.stack.reason = format!("reason of {name}").into();
+        tree.stack.summary.state = if name == "c" { COMPLETE } else { tree.stack.summary.state };
+        tree.stack.summary.reason = format!("reason of {name}").into();
         ids.push(tree.stack.id);
         test.store.create_tree(tree).await.unwrap();
     }
@@ -130,7 +130,7 @@ pub(crate) async fn stacks_are_found_by_tags(test: TestStore) {
         ("X", &["X", "x "]),
     ] {
         let mut tree = test.tree("p", name);
-        tree.stack.tags = tags.iter().map(|tag| Arc::from(*tag)).collect();
+        tree.stack.summary.tags = tags.iter().map(|tag| Arc::from(*tag)).collect();
         test.store.create_tree(tree).await.unwrap();
     }
     let list = |tags: &[&str]| tags.iter().map(|tag| Arc::from(*tag)).collect();
@@ -159,7 +159,7 @@ pub(crate) async fn nested_and_deleted_stacks_are_listed_if_asked_for(test: Test
     let (dead, dead_lease) = test.owned("p", "dead").await;
     let child = test.nested(&root, "child");
     let grandchild = test.nested(&child, "grandchild");
-    let gone = StackRow { deleted: Some(at(5)), ..test.nested(&root, "gone") };
+    let gone = deleted(&test.nested(&root, "gone"), at(5));
     test.write(Batch { stacks: vec![child.clone(), grandchild, gone], ..batch(lease) }).await;
     test.delete(&dead, dead_lease, at(6)).await;
     let all = ["child", "dead", "gone", "grandchild", "root"];
@@ -177,7 +177,7 @@ pub(crate) async fn nested_and_deleted_stacks_are_listed_if_asked_for(test: Test
         assert_eq!(test.names(&query).await, expected);
     }
     let deleted = test.store.stack(dead.id).await.unwrap().unwrap();
-    assert_eq!(deleted.deleted, Some(at(6)));
+    assert_eq!(deleted.summary.deleted, Some(at(6)));
     let tree = test.store.load_tree(dead.id).await.unwrap().unwrap();
     assert_eq!(tree.stacks, [deleted]);
 }

@@ -37,7 +37,7 @@ pub(crate) async fn stacks_of_a_project_are_limited(test: TestStore) {
     }
     // A deleted stack does not count.
     let (mut gone, lease) = test.owned("p", "gone").await;
-    gone.deleted = Some(Time::from_micros(1));
+    gone.summary.deleted = Some(Time::from_micros(1));
     test.write(Batch { stacks: vec![gone], ..batch(lease) }).await;
     let created = at_once(&test, |store, number| {
         let tree = test.tree("p", &format!("new-{number}"));

@@ -68,7 +68,7 @@ async fn act(test: &TestStore, twin: &dyn Store, dice: &mut Dice, known: &mut Kn
         0 => {
             let project = *dice.one_of(&["p1", "p2"]);
             let mut tree = test.tree(project, ["a", "b", "c", "d"][dice.below(4)]);
-            tree.stack.created = now;
+            tree.stack.summary.created = now;
             tree.owner = dice.chance().then(|| (engine, at(step + 20)));
             tree.contents = vec![text(["x", "y", "z"][dice.below(3)])];
             tree.recipe.contents = vec![tree.contents[0].hash];
@@ -128,10 +128,12 @@ async fn make_batch(
     let mut batch = Batch { has_work: dice.chance(), ..batch(lease) };
     let Some(tree) = twin.load_tree(lease.root).await.unwrap() else { return batch };
     let mut stack = dice.one_of(&tree.stacks).clone();
-    stack.state = State::new(Action::Update, *dice.one_of(&[Status::Complete, Status::Failed]));
-    stack.updated = Some(at(step));
-    stack.tags = ["x", "y", "z"].into_iter().filter(|_| dice.chance()).map(Arc::from).collect();
-    stack.deleted = (dice.below(4) == 0).then(|| at(step));
+    stack.summary.state =
+        State::new(Action::Update, *dice.one_of(&[Status::Complete, Status::Failed]));
+    stack.summary.updated = Some(at(step));
+    stack.summary.tags =
+        ["x", "y", "z"].into_iter().filter(|_| dice.chance()).map(Arc::from).collect();
+    stack.summary.deleted = (dice.below(4) == 0).then(|| at(step));
     if dice.chance() {
         batch.stacks.push(test.nested(&stack, ["n1", "n2"][dice.below(2)]));
     }
@@ -171,7 +173,7 @@ async fn look(test: &TestStore, twin: &dyn Store, dice: &mut Dice, known: &Known
     _ = same!(test, twin, step, load_tree(stack.root));
     _ = same!(test, twin, step, load_stacks(stack.root));
     let tree = twin.load_tree(stack.root).await.unwrap().unwrap_or_default();
-    let names = tree.resources.iter().map(|row| row.name.clone());
+    let names = tree.resources.iter().map(|row| row.summary.name.clone());
     let names: Vec<Arc<str>> = names.filter(|_| dice.chance()).chain(["none".into()]).collect();
     _ = same!(test, twin, step, resources_named(stack.root, &names));
     _ = same!(test, twin, step, lean_resources(stack.root));
@@ -186,7 +188,7 @@ async fn look(test: &TestStore, twin: &dyn Store, dice: &mut Dice, known: &Known
         _ = same!(test, twin, step, snapshot(snapshot.id));
     }
     _ = same!(test, twin, step, recipe(stack.recipe));
-    _ = same!(test, twin, step, stack_by_name(&stack.project, &stack.name));
+    _ = same!(test, twin, step, stack_by_name(&stack.project, &stack.summary.name));
     for name in ["x", "y", "z"] {
         _ = same!(test, twin, step, content(text(name).hash));
     }

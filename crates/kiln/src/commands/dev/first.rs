@@ -98,7 +98,7 @@ pub(super) async fn make(
     };
     let stack = follow(service, &asker, id, streams).await?;
     outputs(service, &stack, streams).await?;
-    Ok(Verdict::of(stack.state.status == Status::Complete))
+    Ok(Verdict::of(stack.summary.state.status == Status::Complete))
 }
 
 /// Shows the progress until the stack is idle.
@@ -119,7 +119,7 @@ async fn follow(
         let events = service.events(&query).await.map_err(failed)?;
         marker = events.last().map(|event| event.id).or(marker);
         progress.show(&stack, &stacks, &events, streams)?;
-        if stack.state.status != Status::InProgress {
+        if stack.summary.state.status != Status::InProgress {
             progress.end(&stack, streams)?;
             return Ok(stack);
         }

@@ -62,8 +62,8 @@ impl Progress {
 
     /// The stack is idle.
     pub(super) fn end(&mut self, root: &StackRow, streams: &mut Streams<'_>) -> io::Result<()> {
-        let name = styled(self.styled, BOLD, &root.name);
-        writeln!(streams.out, "{name} {}: {}", root.state, root.reason)?;
+        let name = styled(self.styled, BOLD, &root.summary.name);
+        writeln!(streams.out, "{name} {}: {}", root.summary.state, root.summary.reason)?;
         streams.out.flush()
     }
 
@@ -135,7 +135,7 @@ fn depths(root: &StackRow, stacks: &[StackRow]) -> BTreeMap<StackId, usize> {
 fn path(root: &StackRow, stacks: &[StackRow], event: &EventRow, is_stack: bool) -> String {
     let stack = stacks.iter().find(|stack| stack.id == event.stack).unwrap_or(root);
     match is_stack {
-        true => stack.name.to_string(),
-        false => format!("{}.{}", stack.name, event.resource),
+        true => stack.summary.name.to_string(),
+        false => format!("{}.{}", stack.summary.name, event.resource),
     }
 }
