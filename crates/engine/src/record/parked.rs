@@ -1,6 +1,6 @@
 //! Trees that cannot be read: they are shown as failed, with what to do, until an engine can read them.
 
-use crate::blueprint::{Recipe, Source};
+use crate::blueprint::Recipe;
 use crate::config::Config;
 use crate::failure::first_characters;
 use crate::ids::{CommandId, EventId};
@@ -116,16 +116,7 @@ pub(crate) fn placeholder_tree(config: Arc<Config>, rows: &TreeRows) -> Option<T
     let row = rows.stacks.first()?;
     let mut tree = Tree::empty(config, row.id, row.project.clone(), row.user_name.clone());
     tree.next_event = rows.last_event;
-    let recipe = Recipe {
-        id: row.recipe,
-        template: Source::Nothing,
-        files: Arc::default(),
-        environment: Arc::default(),
-        parameters: Arc::default(),
-        aliases: Vec::new(),
-        forbidden: Arc::default(),
-        created_by: Arc::default(),
-    };
+    let recipe = Recipe::nothing(row.recipe);
     tree.stacks.push(Some(Stack::new(row.id, row.summary.clone(), Arc::new(recipe))));
     Some(tree)
 }
