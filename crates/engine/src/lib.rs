@@ -79,7 +79,10 @@ pub use config::{ByteLimits, Config};
 pub use global_environment::SharedGlobalEnvironment;
 pub use metrics::{Counters, Label, Metrics};
 pub use notification::{Notification, NotificationListener, Scaling};
-pub use runtime::{Engine, EngineSettings, SystemIds, TreeStatus, now};
+pub use runtime::{
+    Engine, EngineSettings, SystemIds, TreeStatus, follow_store_clock, keep_following_store_clock,
+    now,
+};
 pub use template_cache::TemplateCache;
 pub use template_fetcher::TemplateFetcher;
 

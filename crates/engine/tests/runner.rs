@@ -8,6 +8,7 @@
 )]
 
 mod alarms;
+mod asleep;
 mod balanced;
 mod exhaustive;
 mod export;

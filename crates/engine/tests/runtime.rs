@@ -14,9 +14,12 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+/// How long the leases of these engines last.
+pub(crate) const LEASE: Duration = Duration::from_millis(300);
+
 /// The cloud of the simulation, behind a real task, and its book of delegations.
 #[derive(Default)]
-struct Near(Mutex<Cloud>, Mutex<Book>);
+pub(crate) struct Near(Mutex<Cloud>, Mutex<Book>);
 
 /// The delegations that exist, and whether they can be revoked.
 #[derive(Default)]
@@ -44,29 +47,38 @@ impl Transport for Near {
     }
 }
 
-struct Site {
-    store: Arc<MemoryStore>,
-    cloud: Arc<Near>,
+pub(crate) struct Site {
+    pub(crate) store: Arc<MemoryStore>,
+    pub(crate) cloud: Arc<Near>,
     rng: Rng,
 }
 
 impl Site {
-    fn new() -> Site {
+    pub(crate) fn new() -> Site {
         Site { store: Arc::default(), cloud: Arc::default(), rng: Rng(7) }
     }
 
-    fn engine(&self) -> Engine {
+    pub(crate) fn engine(&self) -> Engine {
+        self.starter(self.cloud.clone())()
+    }
+
+    /// Starts an engine whose calls go through a transport.
+    pub(crate) fn starter(
+        &self,
+        transport: Arc<dyn Transport>,
+    ) -> impl FnOnce() -> Engine + Send + 'static {
         let pace = Pace {
-            lease_duration: Duration::from_millis(300),
+            lease_duration: LEASE,
             scan_interval: Duration::from_millis(20),
             idle_timeout: Duration::from_millis(200),
             ..Pace::default()
         };
         let config = Config { lost_call_window: Duration::from_millis(100), ..(*config()).clone() };
-        Engine::start(Arc::new(config), self.store.clone(), self.cloud.clone(), pace)
+        let store = self.store.clone();
+        move || Engine::start(Arc::new(config), store, transport, pace)
     }
 
-    async fn create(&mut self, engine: &Engine, name: &str, plan: &Plan) -> StackId {
+    pub(crate) async fn create(&mut self, engine: &Engine, name: &str, plan: &Plan) -> StackId {
         let id = StackId(Ids::next(&mut self.rng));
         let new = NewStack {
             id,
@@ -102,7 +114,7 @@ impl Site {
     }
 
     /// Waits until a stack has come to a state.
-    async fn until(&self, id: StackId, action: Action, status: Status) {
+    pub(crate) async fn until(&self, id: StackId, action: Action, status: Status) {
         let mut commits = self.store.watch_commits();
         loop {
             commits.mark_unchanged();
@@ -115,12 +127,12 @@ impl Site {
         }
     }
 
-    fn things(&self) -> usize {
+    pub(crate) fn things(&self) -> usize {
         self.cloud.0.lock().unwrap().things.len()
     }
 }
 
-fn plan(count: usize) -> Plan {
+pub(crate) fn plan(count: usize) -> Plan {
     let resource = |n: usize| Planned {
         name: format!("r{n}"),
         value: "x".into(),
@@ -131,7 +143,7 @@ fn plan(count: usize) -> Plan {
     Plan { resources: (0..count).map(resource).collect(), ..Plan::default() }
 }
 
-fn run(test: impl Future<Output = ()>) {
+pub(crate) fn run(test: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async { tokio::time::timeout(Duration::from_secs(60), test).await.unwrap() });
 }

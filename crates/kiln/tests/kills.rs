@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-const NETWORKS: usize = 200;
+pub(crate) const NETWORKS: usize = 200;
 const KILLS: u64 = 50;
 
-struct Story {
+pub(crate) struct Story {
     folder: PathBuf,
-    address: String,
-    networks: Networks,
+    pub(crate) address: String,
+    pub(crate) networks: Networks,
     store: SqlStore,
     chance: SystemIds,
     root: StackId,
@@ -38,8 +38,8 @@ impl Drop for Story {
 }
 
 impl Story {
-    async fn new() -> Story {
-        let folder = std::env::temp_dir().join(format!("kiln-kills-{}", std::process::id()));
+    pub(crate) async fn new(name: &str) -> Story {
+        let folder = std::env::temp_dir().join(format!("kiln-{name}-{}", std::process::id()));
         _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).expect("a folder");
         let networks = Networks::default();
@@ -52,16 +52,21 @@ impl Story {
     }
 
     fn start(&mut self, further: &[&str]) {
+        self.server = Some(self.spawn(&self.address, further));
+    }
+
+    /// Starts a server that calls the service at an address.
+    pub(crate) fn spawn(&self, address: &str, further: &[&str]) -> Child {
         let server = Command::new(env!("CARGO_BIN_EXE_kiln"))
             .args(["server", "--role", "engine", "--quiet", "1", "--lease", "2"])
             .args(["--database", &url(&self.folder)])
             .arg("--keys")
             .arg(self.folder.join("keys"))
-            .args(["--endpoint", &format!("network={}", self.address)])
+            .args(["--endpoint", &format!("network={address}")])
             .args(further)
             .stdout(Stdio::null())
             .spawn();
-        self.server = Some(server.expect("the program starts"));
+        server.expect("the program starts")
     }
 
     /// Kills the program, with no chance to tidy up, and starts it again.
@@ -99,7 +104,7 @@ impl Story {
         })
     }
 
-    async fn create(&mut self) {
+    pub(crate) async fn create(&mut self) {
         let recipe = self.recipe(true);
         let new = NewStack {
             id: self.root,
@@ -155,7 +160,7 @@ impl Story {
     }
 
     /// Whether the stack has come to the end of an action; it may only end well.
-    async fn is_at(&self, action: Action) -> bool {
+    pub(crate) async fn is_at(&self, action: Action) -> bool {
         let stack = self.store.stack(self.root).await.expect("a store").expect("a stack");
         assert_ne!(
             stack.summary.state.status,
@@ -168,7 +173,7 @@ impl Story {
     }
 
     /// The books and the cloud say the same.
-    async fn compare(&self, count: usize, is_up: bool) {
+    pub(crate) async fn compare(&self, count: usize, is_up: bool) {
         let rows = self.store.resources(self.root).await.expect("a store");
         let known: BTreeMap<String, String> = rows
             .iter()
@@ -197,7 +202,7 @@ fn url(folder: &Path) -> String {
 fn nothing_is_lost_and_nothing_is_there_twice_however_often_the_program_is_killed() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.expect("threads").block_on(async {
-        let mut story = Story::new().await;
+        let mut story = Story::new("kills").await;
         story.create().await;
         story.start(&[]);
         story.finish(KILLS / 2, Action::Create).await;

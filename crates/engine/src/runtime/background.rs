@@ -1,10 +1,10 @@
 //! The engine's recurring work: claiming trees, delivering commands, renewing leases, pruning.
 
-use super::{Engine, Message, now};
+use super::{Engine, Message, OwnedTree, now};
 use crate::ids::StackId;
-use crate::store::StoreError;
+use crate::store::{Lease, StoreError};
 use crate::time::Time;
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 /// How many rows are pruned at once.
 const PRUNE_ROWS: u64 = 1000;
@@ -92,6 +92,11 @@ impl Engine {
     pub(super) async fn renew_leases(self) {
         loop {
             tokio::time::sleep(self.inner.settings.lease_duration / 3).await;
+            // A tree that is claimed from now on has a lease that is long enough.
+            let owned = |(root, owned): (&StackId, &OwnedTree)| {
+                (*root, owned.lease.clone(), owned.inbox.clone())
+            };
+            let owned: Vec<_> = self.trees().iter().map(owned).collect();
             let until = now() + self.inner.settings.lease_duration;
             let leases = match self.inner.store.renew(self.inner.id, until).await {
                 Ok(leases) => leases,
@@ -101,10 +106,14 @@ impl Engine {
                 }
             };
             self.metrics().leases_held.set(i64::try_from(leases.len()).unwrap_or(i64::MAX));
-            let held: HashSet<StackId> = leases.iter().map(|lease| lease.root).collect();
-            for (root, owned) in self.trees().iter().filter(|(root, _)| !held.contains(root)) {
+            let leases: HashMap<StackId, Lease> =
+                leases.into_iter().map(|lease| (lease.root, lease)).collect();
+            for (root, lease, inbox) in owned {
+                if lease.renew(leases.get(&root)) {
+                    continue;
+                }
                 // A task that is releasing its tree has no lease either, and no inbox.
-                if owned.inbox.send(Message::Release).is_ok() {
+                if inbox.send(Message::Release).is_ok() {
                     self.metrics().leases_lost.inc();
                     tracing::warn!(%root, "the lease of a tree was lost: another engine may own it");
                 }

@@ -11,13 +11,15 @@ mod commit;
 mod delegation;
 mod driver;
 mod event_sinks;
+mod held_lease;
 mod observe;
 mod task;
 mod unreadable;
 mod webhooks;
 
 pub(crate) use alarms::accepts_alarm_signals;
-pub use clock::{SystemIds, now};
+pub(crate) use clock::machine_time;
+pub use clock::{SystemIds, follow_store_clock, keep_following_store_clock, now};
 pub(crate) use commit::Committer;
 pub(crate) use event_sinks::post_events;
 pub(crate) use task::spawn;
@@ -33,7 +35,8 @@ use crate::time::Time;
 use crate::tree::{Env, Tree};
 use crate::view::read_tree;
 use driver::{Driver, Message};
-use kiln_cloud::Transport;
+use held_lease::HeldLease;
+use kiln_cloud::{Transport, with_fence};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -69,7 +72,7 @@ pub(crate) struct Inner {
 }
 
 struct OwnedTree {
-    fence: u64,
+    lease: Arc<HeldLease>,
     inbox: mpsc::UnboundedSender<Message>,
     /// The commands that were delivered to the task: none is carried out twice.
     delivered: HashSet<CommandId>,
@@ -375,21 +378,25 @@ impl Engine {
     fn adopt_tree(&self, lease: Lease, tree: Tree, commands: Vec<CommandRow>) {
         let (inbox, receiver) = mpsc::unbounded_channel();
         let delivered = commands.iter().map(|row| row.id).collect();
+        let held = Arc::new(HeldLease::new(lease, self.inner.settings.lease_duration));
         let (driver, status) =
-            Driver::new(self.inner.clone(), lease, tree, commands, inbox.clone(), receiver);
-        let (root, fence) = (lease.root, lease.fence);
-        let engine = self.clone();
+            Driver::new(self.inner.clone(), held.clone(), tree, commands, inbox.clone(), receiver);
+        let root = lease.root;
+        let (engine, of_task) = (self.clone(), held.clone());
         let mut trees = self.trees();
         let task = async move {
             engine.metrics().trees_owned.inc();
             // A tree whose task panicked is released like any other, for its next owner.
-            task::catch_panic("tree", driver.run()).await;
+            let run = with_fence(of_task.clone(), driver.run());
+            task::catch_panic("tree", run).await;
+            // Calls that still wait are left to the next owner, who may have the tree as soon as it is released.
+            of_task.lose();
             if let Err(error) = engine.inner.store.release(lease).await {
                 tracing::warn!(%root, %error, "could not release a tree: its lease expires by itself");
             }
             engine.metrics().trees_owned.dec();
             let mut trees = engine.trees();
-            if trees.get(&root).is_some_and(|owned| owned.fence == fence) {
+            if trees.get(&root).is_some_and(|owned| owned.lease.fence() == lease.fence) {
                 trees.remove(&root);
             }
         };
@@ -397,6 +404,6 @@ impl Engine {
         let span = tracing::info_span!(parent: None, "tree", %root);
         span.follows_from(tracing::Span::current());
         let task = spawn("tree", task.instrument(span));
-        trees.insert(root, OwnedTree { fence, inbox, delivered, status, task });
+        trees.insert(root, OwnedTree { lease: held, inbox, delivered, status, task });
     }
 }

@@ -17,8 +17,10 @@ use kiln_api::policy::{Policy, SharedPolicy};
 use kiln_api::{App, Metrics};
 use kiln_cloud::{Http, NoCloud, OpenStack, Service as CloudService, Tls};
 use kiln_engine::loopback::Loopback;
-use kiln_engine::store::Store;
-use kiln_engine::{Engine, EngineSettings, Service, now};
+use kiln_engine::store::{Store, StoreError};
+use kiln_engine::{
+    Engine, EngineSettings, Service, follow_store_clock, keep_following_store_clock, now,
+};
 use kiln_store::SqlStore;
 use kiln_template::Secret;
 use serde_json::Value as Json;
@@ -96,6 +98,10 @@ async fn serve(
     let bus = settings.notifications.clone().map(start_bus);
     config.listener = bus.as_ref().map(kiln_bus::Bus::listener);
     let config = Arc::new(config);
+    let cannot_use = |error: StoreError| CommandError::Usage(error.to_string());
+    follow_store_clock(&*store).await.map_err(cannot_use)?;
+    let clock = keep_following_store_clock(store.clone(), config.metrics.clone());
+    let following = serving::spawn(clock);
     let lock = settings.has_engine.then(|| EngineLock::acquire(&settings.database)).flatten();
     let engine = settings.has_engine.then(|| {
         let engine = EngineSettings {
@@ -155,6 +161,7 @@ async fn serve(
     };
     tokio::join!(biased; hand_over, serving::leave(listening));
     telling.abort();
+    following.abort();
     watching.iter().for_each(JoinHandle::abort);
     service.remove_engine().await;
     if let Some(exchanging) = exchanging {
