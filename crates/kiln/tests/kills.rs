@@ -9,18 +9,22 @@ use kiln_engine::{
 use kiln_store::SqlStore;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 
 pub(crate) const NETWORKS: usize = 200;
 const KILLS: u64 = 50;
+/// How long the leases of these engines last.
+pub(crate) const LEASE: Duration = Duration::from_secs(2);
 
 pub(crate) struct Story {
     folder: PathBuf,
+    database: String,
     pub(crate) address: String,
     pub(crate) networks: Networks,
-    store: SqlStore,
+    pub(crate) store: SqlStore,
     chance: SystemIds,
     root: StackId,
     server: Option<Child>,
@@ -38,28 +42,41 @@ impl Drop for Story {
 }
 
 impl Story {
+    /// A story on a SQLite file.
     pub(crate) async fn new(name: &str) -> Story {
-        let folder = std::env::temp_dir().join(format!("kiln-{name}-{}", std::process::id()));
+        Story::on(name, format!("sqlite://{}/kiln.db", directory(name).display())).await
+    }
+
+    /// A story on a database.
+    pub(crate) async fn on(name: &str, database: String) -> Story {
+        let folder = directory(name);
         _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).expect("a folder");
         let networks = Networks::default();
         let address = networks.start();
-        let store = SqlStore::open(&url(&folder), &folder.join("keys")).await.expect("a store");
+        let store = SqlStore::open(&database, &folder.join("keys")).await.expect("a store");
         let mut chance = SystemIds::default();
         let root = StackId(chance.next());
         let (server, kills) = (None, 0);
-        Story { folder, address, networks, store, chance, root, server, kills }
+        Story { folder, database, address, networks, store, chance, root, server, kills }
     }
 
     fn start(&mut self, further: &[&str]) {
-        self.server = Some(self.spawn(&self.address, further));
+        self.server = Some(self.spawn(&self.address, further, &[]));
     }
 
-    /// Starts a server that calls the service at an address.
-    pub(crate) fn spawn(&self, address: &str, further: &[&str]) -> Child {
+    /// Starts a server that calls the service at an address, with further arguments and environment variables.
+    pub(crate) fn spawn(
+        &self,
+        address: &str,
+        further: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Child {
         let server = Command::new(env!("CARGO_BIN_EXE_kiln"))
-            .args(["server", "--role", "engine", "--quiet", "1", "--lease", "2"])
-            .args(["--database", &url(&self.folder)])
+            .args(["server", "--role", "engine", "--quiet", "1"])
+            .args(["--lease", &LEASE.as_secs().to_string()])
+            .args(["--database", &self.database])
+            .envs(environment.iter().copied())
             .arg("--keys")
             .arg(self.folder.join("keys"))
             .args(["--endpoint", &format!("network={address}")])
@@ -194,8 +211,8 @@ impl Story {
     }
 }
 
-fn url(folder: &Path) -> String {
-    format!("sqlite://{}/kiln.db", folder.display())
+fn directory(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("kiln-{name}-{}", std::process::id()))
 }
 
 #[test]
