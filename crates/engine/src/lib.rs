@@ -10,6 +10,7 @@
 
 mod activity;
 pub mod alarms;
+mod bell;
 mod blueprint;
 mod config;
 mod decide;
@@ -75,6 +76,7 @@ pub use view::{OutputView, ResourceView, StackView, TreeReader, View};
 pub use workers::{HeldMemory, TooMuchWork, WorkLimits, WorkShare, Workers};
 
 // What the binary needs to run an engine, and what a receiver of notifications needs.
+pub use bell::{Bell, CarriedBell, Listener, Ring};
 pub use config::{ByteLimits, Config};
 pub use global_environment::SharedGlobalEnvironment;
 pub use metrics::{Counters, Label, Metrics};

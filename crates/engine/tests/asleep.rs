@@ -5,6 +5,7 @@ use kiln_cloud::{Call, CallError, Credential, Reply, Transport, pass_fence};
 use kiln_engine::{Action, Engine, Status, now};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
+use std::time::Duration;
 use tokio::sync::Semaphore;
 
 /// A cloud with a queue in front of it: a call is sent when it is its turn, if its fence is still open then.
@@ -38,7 +39,7 @@ struct Machine {
 impl Machine {
     fn start(site: &Site, transport: Arc<dyn Transport>) -> Machine {
         let (tell, told) = mpsc::channel();
-        let start = site.starter(transport);
+        let start = site.starter(transport, Duration::from_millis(20));
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.unwrap().block_on(async {

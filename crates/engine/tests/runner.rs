@@ -10,6 +10,7 @@
 mod alarms;
 mod asleep;
 mod balanced;
+mod bell;
 mod exhaustive;
 mod export;
 mod hooks;

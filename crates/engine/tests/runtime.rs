@@ -7,12 +7,15 @@ use crate::simulation::world::{Rng, config, recipe};
 use kiln_cloud::{Auth, Call, CallError, Credential, Reply, Transport};
 use kiln_engine::store::{Batch, CommandRow, EventQuery, Lease, ResourceRow, StackQuery, Store};
 use kiln_engine::{
-    Action, Command, CommandId, Config, Engine, EngineId, EngineSettings as Pace, Ids, MemoryStore,
-    NewStack, StackId, StackSettings, Status, Time, TreePart, View, now,
+    Action, Bell, Command, CommandId, Config, Engine, EngineId, EngineSettings as Pace, Ids,
+    MemoryStore, NewStack, StackId, StackSettings, Status, Time, TreePart, View, now,
 };
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+/// How often these engines look for work.
+const SCAN_INTERVAL: Duration = Duration::from_millis(20);
 
 /// How long the leases of these engines last.
 pub(crate) const LEASE: Duration = Duration::from_millis(300);
@@ -50,38 +53,50 @@ impl Transport for Near {
 pub(crate) struct Site {
     pub(crate) store: Arc<MemoryStore>,
     pub(crate) cloud: Arc<Near>,
+    pub(crate) bell: Bell,
     rng: Rng,
 }
 
 impl Site {
     pub(crate) fn new() -> Site {
-        Site { store: Arc::default(), cloud: Arc::default(), rng: Rng(7) }
+        Site { store: Arc::default(), cloud: Arc::default(), bell: Bell::default(), rng: Rng(7) }
     }
 
     pub(crate) fn engine(&self) -> Engine {
-        self.starter(self.cloud.clone())()
+        self.starter(self.cloud.clone(), SCAN_INTERVAL)()
     }
 
     /// Starts an engine whose calls go through a transport.
     pub(crate) fn starter(
         &self,
         transport: Arc<dyn Transport>,
+        scan_interval: Duration,
     ) -> impl FnOnce() -> Engine + Send + 'static {
         let pace = Pace {
             lease_duration: LEASE,
-            scan_interval: Duration::from_millis(20),
+            scan_interval,
             idle_timeout: Duration::from_millis(200),
             ..Pace::default()
         };
-        let config = Config { lost_call_window: Duration::from_millis(100), ..(*config()).clone() };
+        let config = Config {
+            lost_call_window: Duration::from_millis(100),
+            bell: self.bell.clone(),
+            ..(*config()).clone()
+        };
         let store = self.store.clone();
         move || Engine::start(Arc::new(config), store, transport, pace)
     }
 
     pub(crate) async fn create(&mut self, engine: &Engine, name: &str, plan: &Plan) -> StackId {
-        let id = StackId(Ids::next(&mut self.rng));
-        let new = NewStack {
-            id,
+        let new = self.new_stack(name, plan);
+        let id = new.id;
+        engine.create(new, None).await.unwrap();
+        id
+    }
+
+    pub(crate) fn new_stack(&mut self, name: &str, plan: &Plan) -> NewStack {
+        NewStack {
+            id: StackId(Ids::next(&mut self.rng)),
             name: name.into(),
             project: "p".into(),
             user_name: "u".into(),
@@ -89,9 +104,7 @@ impl Site {
             settings: self.delegate(name),
             adopted: None,
             request: None,
-        };
-        engine.create(new, None).await.unwrap();
-        id
+        }
     }
 
     /// Creates a delegation of this name for a stack.

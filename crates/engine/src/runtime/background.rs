@@ -1,6 +1,7 @@
 //! The engine's recurring work: claiming trees, delivering commands, renewing leases, pruning.
 
 use super::{Engine, Message, OwnedTree, now};
+use crate::bell::Ring;
 use crate::ids::StackId;
 use crate::store::{Lease, StoreError};
 use crate::time::Time;
@@ -15,6 +16,7 @@ impl Engine {
     /// Claims trees that have work and no owner, again and again.
     pub(super) async fn scan_for_work(self) {
         let mut is_alone = self.inner.settings.is_alone;
+        let mut listener = self.inner.config.bell.listen();
         loop {
             match self.claim_trees(is_alone).await {
                 Ok(is_complete) => {
@@ -27,7 +29,8 @@ impl Engine {
             }
             self.deliver_waiting_commands().await;
             self.inner.scans.send_modify(|count| *count += 1);
-            tokio::time::sleep(self.inner.settings.scan_interval).await;
+            let is_work = |ring| matches!(ring, Ring::Work(_) | Ring::Anything);
+            listener.wait_for(is_work, self.inner.settings.scan_interval).await;
         }
     }
 

@@ -5,6 +5,7 @@ use super::event_sinks::{DELIVERY_GRACE, EventSinkPoster};
 use super::held_lease::HeldLease;
 use super::observe::Observer;
 use super::{Inner, TreeStatus, delegation, spawn};
+use crate::bell::Ring;
 use crate::ids::CommandId;
 use crate::machine::{Command, Input};
 use crate::notification::Outbox;
@@ -161,6 +162,7 @@ impl Driver {
                 return false;
             }
             changes.iter().for_each(|change| change.log());
+            self.engine.config.bell.ring(Ring::Change(self.owner.tree().root));
         }
         self.status.send_if_modified(|seen| {
             let is_new = *seen != status;

@@ -24,6 +24,7 @@ pub(crate) use commit::Committer;
 pub(crate) use event_sinks::post_events;
 pub(crate) use task::spawn;
 
+use crate::bell::Ring;
 use crate::config::Config;
 use crate::ids::{CommandId, EngineId, Ids, StackId};
 use crate::machine::{Command, NewStack};
@@ -306,7 +307,9 @@ impl Engine {
             return Ok((id, Some(started)));
         }
         // The engine that claims a tree reads the commands that wait for it.
-        self.claim_tree(root).await?;
+        if !self.claim_tree(root).await? {
+            self.inner.config.bell.ring(Ring::Work(root));
+        }
         Ok((id, None))
     }
 
@@ -323,6 +326,13 @@ impl Engine {
         let mut status = self.trees().get(&root).map(|owned| owned.status.clone())?;
         let is_idle = |it: &TreeStatus| !it.is_busy && it.commands >= commands;
         status.wait_for(is_idle).await.ok().map(|it| it.clone())
+    }
+
+    /// Waits until this engine has looked for work at least once.
+    pub async fn wait_until_scanned(&self) {
+        let mut scans = self.inner.scans.subscribe();
+        // An engine that stops looks no more.
+        _ = scans.wait_for(|count| *count > 0).await;
     }
 
     /// Waits until no tree has work left, in this engine or without an owner in the store.
