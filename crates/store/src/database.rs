@@ -8,6 +8,7 @@ use crate::keys::{KeyError, Ring};
 use crate::migrate;
 use crate::sql::{Reader, Statement};
 use crate::table::Tables;
+use kiln_engine::CarriedBell;
 use kiln_engine::store::StoreError;
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::pool::PoolConnection;
@@ -104,6 +105,21 @@ impl SqlStore {
         let tables = Tables::new(dialect);
         let commits = AtomicU64::new(0);
         Ok(SqlStore { dialect, tables, cipher, writers, readers, checkpointer, commits, max_pages })
+    }
+
+    /// Whether processes on this kind of database can hear each other through it.
+    pub fn carries_bells(url: &str) -> bool {
+        Dialect::of(url) == Some(Dialect::Postgres)
+    }
+
+    /// Lets the processes on a database hear each other through it, if it is of a kind that can do that. It ends when the bell
+    /// is gone.
+    pub async fn carry_bell(url: String, bell: CarriedBell) {
+        if SqlStore::carries_bells(&url)
+            && let Err(error) = crate::bell::carry(&url, bell).await
+        {
+            tracing::error!(%error, "the processes on this database cannot hear each other: they poll it");
+        }
     }
 
     /// Opens a store that exists. Neither a database nor a key file is created.

@@ -245,6 +245,8 @@ impl Engine {
                 tracing::warn!("a tree could not be released in time: its lease expires by itself");
             }
         }
+        // Other engines take the trees at once.
+        self.inner.config.bell.ring(Ring::Anything);
     }
 
     // --- commands ---

@@ -19,7 +19,7 @@ use kiln_cloud::{Http, NoCloud, OpenStack, Service as CloudService, Tls};
 use kiln_engine::loopback::Loopback;
 use kiln_engine::store::{Store, StoreError};
 use kiln_engine::{
-    Engine, EngineSettings, Service, follow_store_clock, keep_following_store_clock, now,
+    Bell, Engine, EngineSettings, Service, follow_store_clock, keep_following_store_clock, now,
 };
 use kiln_store::SqlStore;
 use kiln_template::Secret;
@@ -97,6 +97,7 @@ async fn serve(
     let start_bus = |bus| kiln_bus::Bus::start(bus, config.metrics.notifications.clone());
     let bus = settings.notifications.clone().map(start_bus);
     config.listener = bus.as_ref().map(kiln_bus::Bus::listener);
+    let carrying = carry_bell(&settings, &mut config);
     let config = Arc::new(config);
     let cannot_use = |error: StoreError| CommandError::Usage(error.to_string());
     follow_store_clock(&*store).await.map_err(cannot_use)?;
@@ -176,10 +177,25 @@ async fn serve(
     if let Some(bus) = bus {
         bus.close(LAST_NOTIFICATIONS).await;
     }
+    carrying.iter().for_each(JoinHandle::abort);
     store.close().await;
     drop(lock);
     writeln!(streams.out, "Stopped.")?;
     Ok(Verdict::Good)
+}
+
+/// Connects the bell of this process with those of others: by the site's broker, or else by the database, if it can do that.
+fn carry_bell(settings: &Settings, config: &mut kiln_engine::Config) -> Option<JoinHandle<()>> {
+    let (bell, carried) = Bell::with_carrier();
+    let carrying = match &settings.broker {
+        Some(broker) => serving::spawn(kiln_bus::carry_bell(broker.clone(), carried)),
+        None if SqlStore::carries_bells(&settings.database) => {
+            serving::spawn(SqlStore::carry_bell(settings.database.clone(), carried))
+        }
+        None => return None,
+    };
+    config.bell = bell;
+    Some(carrying)
 }
 
 /// The application that serves requests of clients and of resources that create stacks.
