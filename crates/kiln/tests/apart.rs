@@ -59,9 +59,9 @@ fn who_asks_sees_what_was_accepted() {
     let address = api.address();
     let mut engine = start("engine");
     engine.wait_for("The engine runs");
-    wait(async {
-        let http = kiln_cloud::client_builder().build().expect("a client");
-        let client = Client { http, stacks: format!("{address}/v1/p/stacks") };
+    let http = kiln_cloud::client_builder().build().expect("a client");
+    let client = Client { http, stacks: format!("{address}/v1/p/stacks") };
+    let path = wait(async {
         let body = |v: usize| json!({ "stack_name": "s", "template": TEMPLATE, "parameters": { "v": v.to_string() } });
         let (status, created) = client.send(reqwest::Method::POST, "", body(0)).await;
         assert_eq!(status, 201, "{created}");
@@ -85,6 +85,14 @@ fn who_asks_sees_what_was_accepted() {
             assert_eq!(stack["outputs"][0]["output_value"], v.to_string());
         }
         println!("an update takes {:?}, processes apart", took / 30);
+        path
     });
-    assert!(api.stop() && engine.stop());
+    // Without its database the service says so soon, and when to try again.
+    drop(postgres);
+    wait(async {
+        let request = client.http.get(format!("{}{path}", client.stacks));
+        let reply = request.send().await.expect("an answer");
+        assert_eq!(reply.status(), 503);
+        assert_eq!(reply.headers()["retry-after"], "5");
+    });
 }

@@ -21,7 +21,7 @@ use kiln_engine::store::{Store, StoreError};
 use kiln_engine::{
     Bell, Engine, EngineSettings, Service, follow_store_clock, keep_following_store_clock, now,
 };
-use kiln_store::SqlStore;
+use kiln_store::{OpenError, SqlStore};
 use kiln_template::Secret;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
@@ -43,6 +43,9 @@ const LAST_NOTIFICATIONS: Duration = Duration::from_secs(3);
 
 /// The number of connections for metrics.
 const METRICS_CONNECTIONS: usize = 16;
+
+/// How often a server that starts looks for its database.
+const DATABASE_RETRY_PAUSE: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(arguments: &Server, streams: &mut Streams<'_>) -> Result<Verdict, CommandError> {
     let mut settings = settings(arguments)?;
@@ -91,8 +94,11 @@ async fn serve(
     let environment = global_environment(&settings);
     let limits = settings.connections.limits(serving::raise_file_limit());
     let table = ConnectionTable::new(limits);
-    let store = SqlStore::open(&settings.database, &settings.keys).await;
-    let store = Arc::new(store.map_err(|error| CommandError::Usage(error.to_string()))?);
+    let store = tokio::select! {
+        biased;
+        () = stop.asked() => return Ok(Verdict::Good),
+        store = open_store(&settings) => Arc::new(store?),
+    };
     let mut config = settings.engine.clone();
     let start_bus = |bus| kiln_bus::Bus::start(bus, config.metrics.notifications.clone());
     let bus = settings.notifications.clone().map(start_bus);
@@ -182,6 +188,19 @@ async fn serve(
     drop(lock);
     writeln!(streams.out, "Stopped.")?;
     Ok(Verdict::Good)
+}
+
+/// Opens the store; waits for a database server that cannot be reached yet.
+async fn open_store(settings: &Settings) -> Result<SqlStore, CommandError> {
+    loop {
+        match SqlStore::open(&settings.database, &settings.keys).await {
+            Err(error @ OpenError::Unreachable { .. }) => {
+                tracing::warn!("{error}; waiting for it");
+                tokio::time::sleep(DATABASE_RETRY_PAUSE).await;
+            }
+            opened => return opened.map_err(|error| CommandError::Usage(error.to_string())),
+        }
+    }
 }
 
 /// Connects the bell of this process with those of others: by the site's broker, or else by the database, if it can do that.
