@@ -116,6 +116,8 @@ pub struct Behaviour {
     pub attribute: Option<AttributeFn>,
     /// Decides whether a change needs a replacement.
     pub replaces: Option<ReplacementFn>,
+    /// Whether every update of the stack updates the object, too, although its definition is the same.
+    pub updates_always: bool,
     /// Whether a rollback updates a replaced object before it is used again, so that the object regains what
     /// its replacement took over. The replacement is the predecessor of that update.
     pub restored_on_rollback: bool,

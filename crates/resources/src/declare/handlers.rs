@@ -86,6 +86,12 @@ impl ResourceType {
         self
     }
 
+    /// Every update of the stack updates the object, too, although its definition is the same.
+    pub fn always_updated(mut self) -> ResourceType {
+        self.behaviour.updates_always = true;
+        self
+    }
+
     /// Sets the function that decides which updates need a replacement although every property is updatable.
     pub fn replaced_if(mut self, replaces: ReplacementFn) -> ResourceType {
         self.behaviour.replaces = Some(replaces);
