@@ -24,7 +24,7 @@ CHANCE = [
 VOLATILE = {"OS-EXT-SRV-ATTR:host", "OS-EXT-SRV-ATTR:hostname", "OS-EXT-SRV-ATTR:hypervisor_hostname", "OS-EXT-SRV-ATTR:instance_name",
             "OS-EXT-SRV-ATTR:reservation_id", "OS-SRV-USG:launched_at", "binding:host_id", "checksum", "created", "created_at", "hostId",
             "os-vol-host-attr:host", "os_hash_value", "provider:segmentation_id", "revision_number", "standard_attr_id", "updated",
-            "updated_at", "adminPass", "user_data_hash"}
+            "updated_at", "adminPass", "user_data_hash", "evaluate_timestamp"}
 # What Kiln adds to reasons on purpose ("A reason says what to do next" in docs/differences-from-heat.md): hidden always.
 ADDED = re.compile(r'\.? Next: [^"]*?\.(?="|; |\.? \'CHECK\'|$)')
 LIMIT = 600
@@ -72,6 +72,13 @@ def by_chance(value):
     return json.loads(text)
 
 
+def masked(key):
+    """A key without what differs between any two runs, such as the name of a network."""
+    for pattern, name in CHANCE:
+        key = pattern.sub(name, key)
+    return key
+
+
 def in_order(value):
     """The value with every list in a fixed order: the services return sets."""
     if isinstance(value, dict):
@@ -86,6 +93,7 @@ def differences(heat, kiln, path=""):
     if heat == kiln or in_order(by_chance(heat)) == in_order(by_chance(kiln)):
         return []
     if isinstance(heat, dict) and isinstance(kiln, dict):
+        heat, kiln = ({masked(key): one for key, one in side.items()} for side in (heat, kiln))
         found, alone = [], set(heat) ^ set(kiln)
         if len(alone) >= MANY:
             found.append([path + " (fields)", "only here: " + ", ".join(sorted(alone & set(heat))), "only here: " + ", ".join(sorted(alone & set(kiln)))])
