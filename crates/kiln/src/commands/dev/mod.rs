@@ -162,7 +162,7 @@ async fn start(
         .services(cloud_url.as_deref().map(Cloud::catalogue).unwrap_or_default());
     let region: Option<Arc<str>> = Some(seed.region.as_str().into());
     let clock = identity::Clock::new(|| now().micros());
-    let path = home.is_kept.then(|| home.path.join("identity.json"));
+    let path = home.is_kept().then(|| home.path.join("identity.json"));
     let identity =
         Identity::open(path.as_deref(), identity::IdentityOptions::new(seed, clock.clone()));
     let identity =
@@ -172,7 +172,7 @@ async fn start(
         seed: arguments.seed,
         latency: Duration::from_millis(arguments.latency),
         build_time: Duration::from_millis(arguments.build_time),
-        file: home.is_kept.then(|| home.path.join("cloud.json")),
+        file: home.is_kept().then(|| home.path.join("cloud.json")),
         quota: Some(-1),
         ..kiln_sim::cloud::Options::new(clock)
     };

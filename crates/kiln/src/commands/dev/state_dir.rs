@@ -30,6 +30,11 @@ impl Drop for StateDir {
 }
 
 impl StateDir {
+    /// Whether the directory is kept when the process ends.
+    pub(super) fn is_kept(&self) -> bool {
+        self.lock.is_none()
+    }
+
     /// Creates the directory that is to be kept, or a temporary one.
     pub(super) fn create(kept: Option<&Path>) -> Result<StateDir, CommandError> {
         if let Some(path) = kept {
