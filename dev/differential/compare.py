@@ -14,7 +14,7 @@ CHANCE = [
     (re.compile(r"\b([0-9a-f]{2}:){5}[0-9a-f]{2}\b"), "<mac>"),
     (re.compile(r"127\.0\.0\.1:\d+|<ip>:\d+"), "<address>"),
     (re.compile(r"(?<=[-/])[a-z0-9]{12}\b"), "<random>"),
-    (re.compile(r"(AWSAccessKeyId|Signature|Timestamp|temp_url_sig|temp_url_expires)=[^&\"]+"), r"\1=<value>"),
+    (re.compile(r"(AWSAccessKeyId|Signature|Timestamp|temp_url_sig|temp_url_expires)=[^&\"\\]+"), r"\1=<value>"),
     (re.compile(r"={3,}[\w-]+={2,}"), "<boundary>"),
     (re.compile(r"\binstance-[0-9a-f]{8}\b"), "<instance>"),
     (re.compile(r"\bgAAAAA[\w-]+"), "<token>"),

@@ -37,6 +37,8 @@ pub enum OperationKind {
     DeleteSnapshot,
     /// Finds out whether a lost call created an object, and deletes duplicates.
     ResolveDoubt,
+    /// Reads the object for its attributes, if [`Behaviour::check`] does more than that.
+    pub refresh: Option<Handler>,
     /// Reads the object and compares it with the definition, to find drift.
     Observe,
     /// Tells the object's service that an operation on it was stopped.
@@ -143,7 +145,8 @@ impl Behaviour {
             OperationKind::Create => self.create,
             OperationKind::Update => self.update,
             OperationKind::Delete => self.delete,
-            OperationKind::Check | OperationKind::Refresh => self.check,
+            OperationKind::Check => self.check,
+            OperationKind::Refresh => self.refresh.or(self.check),
             OperationKind::Suspend => self.suspend,
             OperationKind::Resume => self.resume,
             OperationKind::Snapshot => self.snapshot,

@@ -213,6 +213,19 @@ fn the_same_action_within_the_same_second_is_not_mistaken_for_the_last_one() {
 }
 
 #[test]
+fn reading_its_attributes_does_nothing_to_the_stack() {
+    let (mut drive, mut service) = (drive(), Service::default());
+    drive.run(&behaviour(), OperationKind::Create, &mut service);
+    let told = service.told.clone();
+    for operation in [OperationKind::Refresh, OperationKind::Observe] {
+        drive.context.journal = Default::default();
+        drive.run(&behaviour(), operation, &mut service);
+        assert_eq!(drive.result(), &Ok(()), "{operation:?}");
+    }
+    assert_eq!(service.told, told);
+}
+
+#[test]
 fn the_files_of_the_stack_around_it_come_along() {
     let (mut drive, mut service) = (drive(), Service::default());
     let files = [("file:///inner.yaml".into(), "heat_template_version: rocky".into())];

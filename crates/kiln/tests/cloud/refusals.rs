@@ -127,10 +127,10 @@ async fn a_security_group_of_ec2_can_lose_its_rules_for_egress() {
     let place = path(&kiln, Who::Demo, "group").await;
     let shown = kiln.ask(Who::Demo, "GET", &format!("{place}/resources/it"), None).await.body;
     let id = shown["resource"]["physical_resource_id"].as_str().expect("an id").to_owned();
+    let place_of_group = format!("/network/v2.0/security-groups/{id}");
     let egress = async || {
-        let group =
-            kiln.cloud(Who::Demo, "GET", &format!("/network/v2.0/security-groups/{id}"), None);
-        let rules = group.await.body["security_group"]["security_group_rules"].clone();
+        let group = kiln.cloud(Who::Demo, "GET", &place_of_group, None).await.body;
+        let rules = group["security_group"]["security_group_rules"].clone();
         rules.as_array().expect("rules").iter().filter(|it| it["direction"] == "egress").count()
     };
     assert_eq!(egress().await, 2, "a new group lets everything out");

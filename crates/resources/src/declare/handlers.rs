@@ -40,8 +40,9 @@ impl ResourceType {
             OperationKind::DeleteSnapshot => &mut behaviour.delete_snapshot,
             OperationKind::Cancel => &mut behaviour.cancel,
             OperationKind::Observe => &mut behaviour.observe,
-            // A refresh uses the handler of check; doubts are resolved by generic code.
-            OperationKind::Refresh | OperationKind::ResolveDoubt => return self,
+            OperationKind::Refresh => &mut behaviour.refresh,
+            // Doubts are resolved by generic code.
+            OperationKind::ResolveDoubt => return self,
         };
         *place = Some(handler);
         self

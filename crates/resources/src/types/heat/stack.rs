@@ -43,6 +43,9 @@ pub(super) fn stack() -> ResourceType {
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))
         .on(crate::behaviour::OperationKind::Check, |op| Box::pin(act(op, "check")))
+        // A check is an action on the stack, and shows in it.
+        .on(crate::behaviour::OperationKind::Refresh, |op| Box::pin(read(op)))
+        .on(crate::behaviour::OperationKind::Observe, |op| Box::pin(read(op)))
         .on(crate::behaviour::OperationKind::Suspend, |op| Box::pin(act(op, "suspend")))
         .on(crate::behaviour::OperationKind::Resume, |op| Box::pin(act(op, "resume")))
         .copied(|op| Box::pin(copy(op)), |op| Box::pin(forget(op)))
@@ -174,13 +177,31 @@ async fn until(op: &mut Op, action: &str) -> Result<(), OpError> {
         progress(reply, action, seen.as_ref(), looks)
     });
     let shown = shown.await?;
-    let stack = &shown.body["stack"];
     op.set_data(SEEN, time(&shown));
     op.set_data(LAST_ACTION, action);
-    let mut kept = stack.clone();
+    keep(op, &shown);
+    Ok(())
+}
+
+/// Reads the stack for its attributes.
+async fn read(op: &mut Op) -> Result<(), OpError> {
+    if op.id().is_none() {
+        return Ok(());
+    }
+    let look = there(op, get(SERVICE, path(op)));
+    let shown = op.read(look).await?;
+    if shown.text("/stack/stack_status") == Some("DELETE_COMPLETE") {
+        return Err(OpError::failed(FailureClass::NotFound, "the stack is deleted"));
+    }
+    keep(op, &shown);
+    Ok(())
+}
+
+/// Keeps the stack in a reply.
+fn keep(op: &mut Op, reply: &Reply) {
+    let mut kept = reply.body["stack"].clone();
     kept.as_object_mut().map(|kept| kept.remove(MICROS));
     op.set_remote(wire::value(&kept));
-    Ok(())
 }
 
 /// The time of the last action on a stack, as exactly as the service tells it.
