@@ -37,8 +37,6 @@ pub enum OperationKind {
     DeleteSnapshot,
     /// Finds out whether a lost call created an object, and deletes duplicates.
     ResolveDoubt,
-    /// Reads the object for its attributes, if [`Behaviour::check`] does more than that.
-    pub refresh: Option<Handler>,
     /// Reads the object and compares it with the definition, to find drift.
     Observe,
     /// Tells the object's service that an operation on it was stopped.
@@ -91,6 +89,8 @@ pub struct Behaviour {
     pub delete: Option<Handler>,
     /// Checks that the object exists and is healthy.
     pub check: Option<Handler>,
+    /// Reads the object for its attributes, if [`Behaviour::check`] does more than that.
+    pub refresh: Option<Handler>,
     /// Reads the object and compares it with the definition, if neither the generic code nor [`Behaviour::check`]
     /// suffices.
     pub observe: Option<Handler>,
