@@ -26,7 +26,8 @@ VOLATILE = {"OS-EXT-SRV-ATTR:host", "OS-EXT-SRV-ATTR:hostname", "OS-EXT-SRV-ATTR
             "os-vol-host-attr:host", "os_hash_value", "provider:segmentation_id", "revision_number", "standard_attr_id", "updated",
             "updated_at", "adminPass", "user_data_hash", "evaluate_timestamp"}
 # What Kiln adds to reasons on purpose ("A reason says what to do next" in docs/differences-from-heat.md): hidden always.
-ADDED = re.compile(r'\.? Next: [^"]*?\.(?="|; |\.? \'CHECK\'|$)')
+# An event has the beginning of a long reason only.
+ADDED = re.compile(r'\.? Next: [^"]*?(?:\.(?="|; |\.? \'CHECK\'|$)|(?="))')
 LIMIT = 600
 # From this number on, fields that only one side has are one difference.
 MANY = 4
