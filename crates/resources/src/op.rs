@@ -20,7 +20,7 @@ mod run;
 mod stack;
 
 pub use backoff::Backoff;
-pub use error::{Failure, OpError};
+pub use error::{Failure, OpError, rejection};
 pub use failure_class::FailureClass;
 pub use journal::{Journal, Step};
 pub use run::{Answer, Demand, Note, OpPoll, RunningOperation, Sibling};
