@@ -23,7 +23,11 @@ fn created(name: &str, properties: &str) -> Drive {
 /// An attribute of a resource as it is after an operation.
 fn attribute(name: &str, drive: &Drive, attribute: &str) -> Value {
     let stack = Stack::default();
-    let view = View { data: &drive.context.data, ..view("x", &drive.context.properties, &stack) };
+    let view = View {
+        data: &drive.context.data,
+        physical_id: drive.context.physical_id.as_deref(),
+        ..view("x", &drive.context.properties, &stack)
+    };
     let answer = kind(name).behaviour.attribute.expect("attributes")(&view, attribute, &[]);
     answer.expect("an answer").expect("such an attribute")
 }
