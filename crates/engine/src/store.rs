@@ -364,6 +364,19 @@ pub struct Batch {
     pub has_work: bool,
 }
 
+impl Batch {
+    /// How many bytes of texts and bodies it has.
+    pub(crate) fn byte_size(&self) -> usize {
+        let contents = self.contents.iter().map(|it| it.bytes.len());
+        let recipes = self.recipes.iter().map(|it| it.body.len());
+        let stacks = self.stacks.iter().map(|it| it.body.len());
+        let resources = self.resources.iter().map(|it| it.body.len());
+        let snapshots = self.snapshots.iter().map(|it| it.body.len());
+        let events = self.events.iter().map(|it| it.body.len());
+        contents.chain(recipes).chain(stacks).chain(resources).chain(snapshots).chain(events).sum()
+    }
+}
+
 /// A text and the hash under which it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Content {

@@ -8,6 +8,7 @@ use crate::keys::{KeyError, Ring};
 use crate::migrate;
 use crate::sql::{Reader, Statement};
 use crate::table::Tables;
+use crate::turns::Turns;
 use kiln_engine::store::StoreError;
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::pool::PoolConnection;
@@ -20,6 +21,8 @@ use std::time::Duration;
 
 /// How many connections a store has to a database server, and to read from SQLite.
 const CONNECTIONS: u32 = 8;
+/// How many requests of a project write to a database server at the same time.
+const WRITES_OF_PROJECT: usize = 2;
 /// The most pages that SQLite can count.
 const MAX_PAGES: u64 = 4_294_967_294;
 /// How many bytes are written before they are moved from SQLite's journal into its file.
@@ -33,6 +36,8 @@ pub struct SqlStore {
     pub(crate) dialect: Dialect,
     pub(crate) tables: Tables,
     pub(crate) cipher: Cipher,
+    /// Whose requests may write now.
+    pub(crate) turns: Turns,
     /// SQLite has one writer; waiting for it here is fairer than waiting for its lock.
     writers: AnyPool,
     readers: AnyPool,
@@ -102,8 +107,19 @@ impl SqlStore {
         let cipher = load_keys(dialect, &mut connection, key_file).await?;
         drop(connection);
         let tables = Tables::new(dialect);
+        let turns = Turns::new(if dialect == Dialect::Sqlite { 1 } else { WRITES_OF_PROJECT });
         let commits = AtomicU64::new(0);
-        Ok(SqlStore { dialect, tables, cipher, writers, readers, checkpointer, commits, max_pages })
+        Ok(SqlStore {
+            dialect,
+            tables,
+            cipher,
+            turns,
+            writers,
+            readers,
+            checkpointer,
+            commits,
+            max_pages,
+        })
     }
 
     /// Opens a store that exists. Neither a database nor a key file is created.

@@ -27,6 +27,7 @@ mod seal_texts;
 mod sql;
 mod store;
 mod table;
+mod turns;
 
 pub use database::{OpenError, SqlStore};
 pub use keys::KeyError;

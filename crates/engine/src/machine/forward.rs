@@ -150,7 +150,6 @@ impl Machine {
             data: Arc::default(),
             metadata: Default::default(),
             signals: Default::default(),
-            unread_signals: Default::default(),
             remote: Default::default(),
             requires: Vec::new(),
             replaces: None,

@@ -127,7 +127,6 @@ impl Machine {
             data: resource.data.clone(),
             metadata: Value::Null,
             signals: Default::default(),
-            unread_signals: Default::default(),
             remote: Value::Null,
             requires: Vec::new(),
             replaces: None,

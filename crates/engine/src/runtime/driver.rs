@@ -47,6 +47,8 @@ pub(crate) struct Driver {
     event_sinks: Option<EventSinkPoster>,
     /// Logs and counts what the owner does.
     observer: Observer,
+    /// The project of the tree.
+    project: Arc<str>,
 }
 
 /// The memory of a tree in which nothing happens, as long as that is so.
@@ -75,6 +77,9 @@ impl Drop for IdleShare {
 /// No timer is longer.
 const MAX_SLEEP: Duration = Duration::from_secs(86_400);
 
+/// The steps of a tree with more bytes of values than this may be long.
+const LARGE_TREE: usize = 256 << 10;
+
 /// How often the inbox is polled for more before a commit, which takes far longer.
 const MAX_POLLS: usize = 8;
 
@@ -90,6 +95,7 @@ impl Driver {
         let mut ids = SystemIds::default();
         let status = tree_status(&tree, true, 0);
         let observer = Observer::new(engine.config.metrics.clone(), &tree);
+        let project = tree.project.clone();
         let owner = Owner::with_activity(tree, lease.fence, now(), &mut ids);
         let (status, watcher) = watch::channel(status);
         let mut driver = Driver {
@@ -104,6 +110,7 @@ impl Driver {
             revoking: Vec::new(),
             event_sinks: None,
             observer,
+            project,
         };
         for row in commands {
             let command = Command::read(&row).map(Box::new);
@@ -117,17 +124,17 @@ impl Driver {
             if self.owner.has_changes() {
                 // More changes have to be committed; messages are handled in between.
                 if let Ok(message) = self.receiver.try_recv()
-                    && !self.handle(message)
+                    && !self.step(|driver| driver.handle(message)).await
                 {
                     return;
                 }
                 continue;
             }
             let Some(message) = self.next_message().await else {
-                self.owner.wake(now(), &mut self.ids);
+                self.step(|driver| driver.owner.wake(now(), &mut driver.ids)).await;
                 continue;
             };
-            if !self.handle(message) || !self.handle_pending().await {
+            if !self.step(|driver| driver.handle(message)).await || !self.handle_pending().await {
                 return;
             }
         }
@@ -136,7 +143,7 @@ impl Driver {
     /// Commits what changed, then makes the calls that were decided; returns whether the tree is still owned.
     /// While the store commits, the next part of a large tree is processed.
     async fn commit_changes(&mut self) -> bool {
-        let (batch, orders) = self.owner.flush();
+        let (batch, orders) = self.step(|driver| driver.owner.flush()).await;
         let (outbox, by) = self.owner.take_outbox();
         if let Some(project) = self.owner.take_users() {
             remove_user_project(&self.engine, &project).await;
@@ -147,11 +154,11 @@ impl Driver {
         self.observer.observe(&mut self.owner);
         if let Some(batch) = batch {
             let changes = self.observer.state_changes(&batch, self.owner.tree());
-            let written = self.engine.committer.submit(batch).await;
+            let written = self.engine.committer.submit(self.project.clone(), batch).await;
             if self.owner.has_queued_tasks() {
                 // The committer starts before this task continues.
                 tokio::task::yield_now().await;
-                self.owner.go_on(now(), &mut self.ids);
+                self.step(|driver| driver.owner.go_on(now(), &mut driver.ids)).await;
             }
             if !written.await.unwrap_or(false) {
                 tracing::warn!("the tree has a new owner: this engine gives it up");
@@ -182,11 +189,22 @@ impl Driver {
                 tokio::task::yield_now().await;
                 continue;
             };
-            if !self.handle(message) {
+            if !self.step(|driver| driver.handle(message)).await {
                 return false;
             }
         }
         true
+    }
+
+    /// Does a step. One of a tree with large values may be long: it is done in the project's share of the threads for that.
+    async fn step<T: Send>(&mut self, step: impl FnOnce(&mut Driver) -> T + Send) -> T {
+        match self.owner.tree().value_bytes() > LARGE_TREE {
+            true => {
+                let share = self.engine.workers.share(self.project.clone());
+                share.work_on(usize::MAX, || step(self)).await
+            }
+            false => step(self),
+        }
     }
 
     /// Publishes what is durable now. The receiver ends when the events were sent to the user's queues, or could
