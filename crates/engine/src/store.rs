@@ -14,6 +14,7 @@ use crate::ids::{
 use crate::state::State;
 use crate::time::Time;
 use async_trait::async_trait;
+use kiln_template::HiddenTexts;
 use std::fmt;
 use std::sync::Arc;
 
@@ -484,6 +485,15 @@ pub struct ResourceRow {
     pub updated: Time,
     /// The rest; empty if it was not read.
     pub body: Vec<u8>,
+}
+
+/// The texts that the definition in the body of a resource's row hides: no reason and no id may show them.
+pub fn hidden_in_body(body: &[u8], id: ResourceId) -> Result<HiddenTexts, StoreError> {
+    use crate::record::Record;
+    let body = crate::record::v1::ResourceBody::read(body, id)?;
+    let definition = body.definition.map(kiln_template::ResolvedDefinition::from);
+    let values = definition.iter().flat_map(|it| it.properties.values().chain([&it.metadata]));
+    Ok(HiddenTexts::of(values))
 }
 
 /// An event: a state that a stack or a resource reached.

@@ -5,6 +5,7 @@ use crate::dialect::Dialect;
 use crate::error::DbError;
 use crate::file_mode;
 use crate::keys::{KeyError, Ring};
+use crate::mask_texts::mask_texts;
 use crate::migrate;
 use crate::sql::{Reader, Statement};
 use crate::table::Tables;
@@ -105,6 +106,7 @@ impl SqlStore {
         let mut connection = writers.acquire().await.map_err(DbError::from)?;
         migrate::run(dialect, &mut connection, key_file).await?;
         let cipher = load_keys(dialect, &mut connection, key_file).await?;
+        mask_texts(dialect, &mut connection, &cipher).await?;
         drop(connection);
         let tables = Tables::new(dialect);
         let turns = Turns::new(if dialect == Dialect::Sqlite { 1 } else { WRITES_OF_PROJECT });
@@ -359,7 +361,7 @@ pub(crate) async fn setting(
 }
 
 /// Adds a setting, unless it is there.
-async fn add_setting(
+pub(crate) async fn add_setting(
     dialect: Dialect,
     connection: &mut sqlx::AnyConnection,
     name: &str,

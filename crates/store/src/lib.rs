@@ -16,6 +16,7 @@ mod housekeeping;
 mod keys;
 mod leases;
 mod list;
+mod mask_texts;
 mod metrics;
 mod migrate;
 mod objects;

@@ -21,11 +21,11 @@ pub(crate) struct Turns {
 pub(crate) struct Turn<'t> {
     // The permit is returned before the project may be forgotten.
     _permit: Option<OwnedSemaphorePermit>,
-    _place: Place<'t>,
+    _request: WritingRequest<'t>,
 }
 
 /// A request that writes or waits for its turn.
-struct Place<'t> {
+struct WritingRequest<'t> {
     turns: &'t Turns,
     project: Arc<str>,
     permits: Arc<Semaphore>,
@@ -38,21 +38,21 @@ impl Turns {
 
     /// Waits for the turn of a request of a project.
     pub(crate) async fn of(&self, project: &str) -> Turn<'_> {
-        let place = self.place(project.into());
+        let request = self.register(project.into());
         // The semaphore is never closed.
-        let permit = place.permits.clone().acquire_owned().await.ok();
-        Turn { _permit: permit, _place: place }
+        let permit = request.permits.clone().acquire_owned().await.ok();
+        Turn { _permit: permit, _request: request }
     }
 
-    fn place(&self, project: Arc<str>) -> Place<'_> {
+    fn register(&self, project: Arc<str>) -> WritingRequest<'_> {
         let mut projects = self.projects.lock();
         let new = || Arc::new(Semaphore::new(self.at_once));
         let permits = projects.entry(project.clone()).or_insert_with(new).clone();
-        Place { turns: self, project, permits }
+        WritingRequest { turns: self, project, permits }
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for WritingRequest<'_> {
     fn drop(&mut self) {
         let mut projects = self.turns.projects.lock();
         // The map has one, and this another.

@@ -4,7 +4,7 @@ use super::clock::{SystemIds, now};
 use super::event_sinks::{DELIVERY_GRACE, EventSinkPoster};
 use super::observe::Observer;
 use super::{Inner, TreeStatus, delegation, spawn};
-use crate::ids::CommandId;
+use crate::ids::{CommandId, RecipeId};
 use crate::machine::{Command, Input};
 use crate::notification::Outbox;
 use crate::owner::{Order, Owner};
@@ -49,6 +49,8 @@ pub(crate) struct Driver {
     observer: Observer,
     /// The project of the tree.
     project: Arc<str>,
+    /// The recipe of the root, and how many bytes of texts and parameters it has.
+    recipe: (RecipeId, usize),
 }
 
 /// The memory of a tree in which nothing happens, as long as that is so.
@@ -96,6 +98,8 @@ impl Driver {
         let status = tree_status(&tree, true, 0);
         let observer = Observer::new(engine.config.metrics.clone(), &tree);
         let project = tree.project.clone();
+        let recipe = &tree.stack(tree.root_key()).recipe;
+        let recipe = (recipe.id, recipe.text_bytes());
         let owner = Owner::with_activity(tree, lease.fence, now(), &mut ids);
         let (status, watcher) = watch::channel(status);
         let mut driver = Driver {
@@ -111,6 +115,7 @@ impl Driver {
             event_sinks: None,
             observer,
             project,
+            recipe,
         };
         for row in commands {
             let command = Command::read(&row).map(Box::new);
@@ -198,13 +203,23 @@ impl Driver {
 
     /// Does a step. One of a tree with large values may be long: it is done in the project's share of the threads for that.
     async fn step<T: Send>(&mut self, step: impl FnOnce(&mut Driver) -> T + Send) -> T {
-        match self.owner.tree().value_bytes() > LARGE_TREE {
+        match self.has_large_values() {
             true => {
                 let share = self.engine.workers.share(self.project.clone());
                 share.work_on(usize::MAX, || step(self)).await
             }
             false => step(self),
         }
+    }
+
+    /// Whether the tree has so many bytes of values that its steps may be long.
+    fn has_large_values(&mut self) -> bool {
+        let tree = self.owner.tree();
+        let recipe = &tree.stack(tree.root_key()).recipe;
+        if self.recipe.0 != recipe.id {
+            self.recipe = (recipe.id, recipe.text_bytes());
+        }
+        tree.value_bytes().saturating_add(self.recipe.1) > LARGE_TREE
     }
 
     /// Publishes what is durable now. The receiver ends when the events were sent to the user's queues, or could

@@ -94,9 +94,9 @@ impl Tree {
         self.kept_bytes.total + self.resource_count * RECORD + recipes.sum::<usize>()
     }
 
-    /// How many bytes of values a step of the tree may have to work on, roughly.
+    /// How many bytes of values the tree keeps.
     pub(crate) fn value_bytes(&self) -> usize {
-        self.kept_bytes.total.saturating_add(self.stack(self.root_key()).recipe.text_bytes())
+        self.kept_bytes.total
     }
 
     /// By how many bytes the resources of the tree have grown in this step.
@@ -160,6 +160,13 @@ impl Tree {
             let counted = self.kept_bytes.resource(slot);
             if bytes != counted && !self.changes.resources.contains(&slot) {
                 found.push(format!("resource {at} keeps {bytes} bytes, {counted} counted"));
+            }
+            let metadata =
+                resource.as_ref().map(|it| (it.metadata.byte_size(), metadata_bytes(it)));
+            if let Some((bytes, counted)) = metadata.filter(|(bytes, counted)| bytes != counted) {
+                found.push(format!(
+                    "resource {at} has {bytes} bytes of metadata, {counted} counted"
+                ));
             }
         }
         for (at, stack) in self.stacks.iter().enumerate() {
