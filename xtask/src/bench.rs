@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 /// Runs every benchmark whose name contains `filter`.
 pub(crate) fn run(filter: &str, out: &mut dyn Write) -> io::Result<()> {
-    let rows: [(&str, Bench); 14] = [
+    let rows: [(&str, Bench); 15] = [
         ("template", template),
         ("linear", linear),
         ("nested", nested),
@@ -28,6 +28,7 @@ pub(crate) fn run(filter: &str, out: &mut dyn Write) -> io::Result<()> {
         ("load", crate::bench_api::load),
         ("guests", crate::bench_guests::run),
         ("hostile", crate::bench_hostile::run),
+        ("signals", crate::bench_signals::run),
     ];
     for (name, bench) in rows {
         if name.contains(filter) {

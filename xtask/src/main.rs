@@ -17,6 +17,7 @@ mod bench_hostile;
 mod bench_scale;
 mod bench_servers;
 mod bench_service;
+mod bench_signals;
 mod bench_store;
 mod facts;
 #[cfg(test)]
@@ -41,7 +42,7 @@ const USAGE: &str = "\
 usage: xtask NAME ...
   bench [NAME]                      run all benchmarks, or those whose name contains NAME:
                                     template, linear, nested, yaql, documents, engine, cloud, servers,
-                                    scale, store, start, load, guests, hostile
+                                    scale, store, start, load, guests, hostile, signals
   facts RESOURCE_TYPES_JSON         update the facts about Heat's resource types that the tests compare with
   scaffold [--force] [--about TSV] [TYPE...]
                                     generate declarations of resource types from these facts";

@@ -72,7 +72,11 @@ impl Request {
     }
 
     /// Does work on so many bytes: if it is long, on a thread that serves no sockets.
-    pub(crate) async fn work_on<T>(&self, bytes: usize, work: impl FnOnce() -> T) -> T {
+    pub(crate) async fn work_on<T: Send>(
+        &self,
+        bytes: usize,
+        work: impl FnOnce() -> T + Send,
+    ) -> T {
         self.share().work_on(bytes, work).await
     }
 
@@ -147,21 +151,21 @@ impl Request {
     }
 
     /// Reads a part of the stack that the path names, deleted or not, and no more of its tree than it takes.
-    pub async fn read<T>(
+    pub async fn read<T: Send>(
         &self,
         part: TreePart<'_>,
-        show: impl Fn(&StackRow, &StackView<'_>) -> Result<T, Fault> + Send,
+        show: impl Fn(&StackRow, &StackView<'_>) -> Result<T, Fault> + Send + Sync,
     ) -> Result<T, Fault> {
         let stack = self.stack().await?;
         self.read_stack(&stack, part, show).await
     }
 
     /// Reads a part of a stack, and no more of its tree than it takes.
-    pub async fn read_stack<T>(
+    pub async fn read_stack<T: Send>(
         &self,
         stack: &StackRow,
         part: TreePart<'_>,
-        show: impl Fn(&StackRow, &StackView<'_>) -> Result<T, Fault> + Send,
+        show: impl Fn(&StackRow, &StackView<'_>) -> Result<T, Fault> + Send + Sync,
     ) -> Result<T, Fault> {
         let show_of = |view: &View| show_seen(stack, view, &show);
         let view = self.service().part(stack, part).await?;
@@ -175,10 +179,10 @@ impl Request {
 
     /// Reads outputs of a stack, with the objects that they show as they are now. While an action is in progress, the stored
     /// attributes are those of its operations.
-    pub async fn read_outputs<T>(
+    pub async fn read_outputs<T: Send>(
         &self,
         stack: &StackRow,
-        show: impl Fn(&StackRow, &StackView<'_>) -> Result<T, Fault> + Send,
+        show: impl Fn(&StackRow, &StackView<'_>) -> Result<T, Fault> + Send + Sync,
     ) -> Result<T, Fault> {
         let service = self.service();
         let show_of = |view: &View| show_seen(stack, view, &show);
@@ -198,10 +202,10 @@ impl Request {
     }
 
     /// Reads a resource of the stack that the path names, with its object as it is now.
-    pub async fn read_live<T>(
+    pub async fn read_live<T: Send>(
         &self,
         resource: &str,
-        show: impl Fn(&StackRow, &StackView<'_>) -> Result<T, Fault> + Send,
+        show: impl Fn(&StackRow, &StackView<'_>) -> Result<T, Fault> + Send + Sync,
     ) -> Result<T, Fault> {
         let (stack, service) = (self.stack().await?, self.service());
         let show_of = |view: &View| show_seen(&stack, view, &show);

@@ -20,6 +20,20 @@ pub(crate) struct CountingStore {
     stream_reads: AtomicU64,
     polls: watch::Sender<u64>,
     largest_read: AtomicU64,
+    resource_rows: AtomicU64,
+}
+
+/// The rows of resources, and of their signals, that the store returned.
+fn resource_rows(list: &dyn Any) -> usize {
+    type Page = Result<(Vec<ResourceRow>, u64), StoreError>;
+    let page = list.downcast_ref::<Page>().and_then(|it| it.as_ref().ok());
+    let rows = list.downcast_ref::<Result<Vec<ResourceRow>, StoreError>>();
+    let rows = rows.and_then(|it| it.as_ref().ok());
+    let tree = list.downcast_ref::<Result<Option<TreeRows>, StoreError>>();
+    let tree = tree.and_then(|it| it.as_ref().ok()?.as_ref());
+    page.map_or(0, |it| it.0.len())
+        + rows.map_or(0, Vec::len)
+        + tree.map_or(0, |it| it.resources.len())
 }
 
 /// The bytes of the bodies in a list or a tree that the store returned.
@@ -68,6 +82,11 @@ impl CountingStore {
         self.largest_read.load(Ordering::SeqCst)
     }
 
+    /// How many rows of resources were read.
+    pub(crate) fn resource_rows(&self) -> u64 {
+        self.resource_rows.load(Ordering::SeqCst)
+    }
+
     /// Forgets the largest list.
     pub(crate) fn reset_largest_read(&self) {
         self.largest_read.store(0, Ordering::SeqCst);
@@ -92,6 +111,7 @@ macro_rules! forward {
                 self.count(stringify!($name));
                 let result = $trait::$name(&self.store, $($argument),*).await;
                 self.largest_read.fetch_max(body_bytes(&result) as u64, Ordering::SeqCst);
+                self.resource_rows.fetch_add(resource_rows(&result) as u64, Ordering::SeqCst);
                 result
             })*
         }

@@ -280,6 +280,21 @@ fn counted() -> (TestApi, Arc<CountingStore>) {
 }
 
 #[tokio::test]
+async fn a_signal_reads_as_much_however_many_came_before_it() {
+    let (api, store) = counted();
+    let path = api.create("s", HANDLE).await;
+    let mut read = Vec::new();
+    for at in 0..100 {
+        let before = store.resource_rows();
+        let details = json!({"id": at.to_string(), "data": "small"});
+        let url = format!("{path}/resources/h/signal");
+        assert_eq!(api.send("demo", "POST", &url, Some(details)).await.status, 200);
+        read.push(store.resource_rows() - before);
+    }
+    assert_eq!(read, vec![read[0]; 100]);
+}
+
+#[tokio::test]
 async fn lists_of_software_read_a_few_bodies_at_a_time() {
     let (api, store) = counted();
     for at in 0..100 {

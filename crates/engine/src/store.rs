@@ -13,6 +13,7 @@ use crate::state::State;
 use crate::summary::{ResourceSummary, StackSummary};
 use crate::time::Time;
 use async_trait::async_trait;
+use kiln_template::HiddenTexts;
 use std::fmt;
 use std::sync::Arc;
 
@@ -366,6 +367,19 @@ pub struct Batch {
     pub has_work: bool,
 }
 
+impl Batch {
+    /// How many bytes of texts and bodies it has.
+    pub(crate) fn byte_size(&self) -> usize {
+        let contents = self.contents.iter().map(|it| it.bytes.len());
+        let recipes = self.recipes.iter().map(|it| it.body.len());
+        let stacks = self.stacks.iter().map(|it| it.body.len());
+        let resources = self.resources.iter().map(|it| it.body.len());
+        let snapshots = self.snapshots.iter().map(|it| it.body.len());
+        let events = self.events.iter().map(|it| it.body.len());
+        contents.chain(recipes).chain(stacks).chain(resources).chain(snapshots).chain(events).sum()
+    }
+}
+
 /// A text and the hash under which it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Content {
@@ -449,6 +463,15 @@ pub struct ResourceRow {
     pub summary: ResourceSummary,
     /// The rest; empty if it was not read.
     pub body: Vec<u8>,
+}
+
+/// The texts that the definition in the body of a resource's row hides: no reason and no id may show them.
+pub fn hidden_in_body(body: &[u8], id: ResourceId) -> Result<HiddenTexts, StoreError> {
+    use crate::record::Record;
+    let body = crate::record::v1::ResourceBody::read(body, id)?;
+    let definition = body.definition.map(kiln_template::ResolvedDefinition::from);
+    let values = definition.iter().flat_map(|it| it.properties.values().chain([&it.metadata]));
+    Ok(HiddenTexts::of(values))
 }
 
 /// An event: a state that a stack or a resource reached.

@@ -260,9 +260,9 @@ pub struct ResourceView {
 }
 
 impl ResourceView {
-    /// Whether its service gave it this id.
+    /// Whether its service gave it this id. A hidden id is none that a reader can name: the answer would confirm a guess.
     pub fn has_physical_id(&self, id: &str) -> bool {
-        self.summary.physical_id.as_ref().is_some_and(|it| &**it.text() == id)
+        self.summary.physical_id.as_ref().is_some_and(|it| !it.is_hidden() && **it.text() == *id)
     }
 }
 

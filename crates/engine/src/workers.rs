@@ -1,18 +1,23 @@
 //! Threads for long work without I/O: validation, previews, and parsing or printing of large documents.
 //!
-//! Invariants: such work never holds up a thread that serves sockets. Not more of it runs at the same time than there are
-//! cores. A project has a bounded number of pieces of work that run or wait for a thread; the threads are given out in the
+//! Invariants: such work never holds up a thread that serves sockets, and has a lower priority than these. Not more of it runs
+//! at the same time than there are cores. A project has a bounded number of pieces of work that run or wait for a thread; the threads are given out in the
 //! order of arrival, and a project has at most half of them, so that another one waits for few of its pieces. The trees
 //! that are read for a project are limited in memory.
 
 use std::collections::BTreeMap;
+use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::available_parallelism;
+use std::thread::{self, available_parallelism};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tracing::Span;
 
 /// Work on fewer bytes than this takes less time than to leave a thread for it.
 const LARGE: usize = 64 << 10;
+
+/// What is added to the niceness of a thread for long work: threads that serve sockets come first.
+const NICENESS: i32 = 10;
 
 /// How much memory the trees that are read for a project may take together, in KiB. A single tree may take more.
 const READ_KIB: u32 = 32 << 10;
@@ -70,8 +75,11 @@ impl Workers {
     pub async fn run<T>(
         self: &Arc<Self>,
         project: &Arc<str>,
-        work: impl FnOnce() -> T,
-    ) -> Result<T, TooMuchWork> {
+        work: impl FnOnce() -> T + Send,
+    ) -> Result<T, TooMuchWork>
+    where
+        T: Send,
+    {
         let WorkLimits { running, waiting } = self.limits;
         let (admitted, others) = self.admit(project);
         if others >= running.saturating_add(waiting) {
@@ -116,7 +124,7 @@ pub struct WorkShare {
 impl WorkShare {
     /// Does a part of a request that was accepted already, such as reading its body or printing its response, when it is
     /// the project's turn and a thread is free. Work on few bytes is done at once.
-    pub async fn work_on<T>(&self, bytes: usize, work: impl FnOnce() -> T) -> T {
+    pub async fn work_on<T: Send>(&self, bytes: usize, work: impl FnOnce() -> T + Send) -> T {
         match bytes > LARGE {
             true => self.workers.admit(&self.project).0.run(work).await,
             false => work(),
@@ -152,7 +160,7 @@ struct Admitted {
 
 impl Admitted {
     /// Does work when it is the project's turn and a thread is free.
-    async fn run<T>(self, work: impl FnOnce() -> T) -> T {
+    async fn run<T: Send>(self, work: impl FnOnce() -> T + Send) -> T {
         // Neither semaphore is ever closed.
         let _turn = self.turns.acquire().await;
         let _thread = self.workers.threads.acquire().await;
@@ -172,13 +180,32 @@ impl Drop for Admitted {
     }
 }
 
-/// Runs work while another thread of the runtime goes on with the I/O of this one. A runtime of a single thread has no other.
-fn beside_io<T>(work: impl FnOnce() -> T) -> T {
-    let flavor = Handle::try_current().map(|runtime| runtime.runtime_flavor());
-    match flavor {
-        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+/// Runs work on a thread of a lower priority, while another thread of the runtime goes on with the I/O of this one. A runtime
+/// of a single thread has no other.
+fn beside_io<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    let runtime = Handle::try_current();
+    match runtime {
+        Ok(runtime) if runtime.runtime_flavor() == RuntimeFlavor::MultiThread => {
+            tokio::task::block_in_place(|| at_low_priority(&runtime, work))
+        }
         _ => work(),
     }
+}
+
+/// Runs work on a new thread of a lower priority, and waits for it. A thread cannot raise its priority again, so each piece of
+/// work has its own.
+fn at_low_priority<T: Send>(runtime: &Handle, work: impl FnOnce() -> T + Send) -> T {
+    let span = Span::current();
+    let log = tracing::dispatcher::get_default(Clone::clone);
+    let run = || {
+        if let Err(error) = rustix::process::nice(NICENESS) {
+            tracing::debug!(%error, "long work has the usual priority");
+        }
+        let _runtime = runtime.enter();
+        tracing::dispatcher::with_default(&log, || span.in_scope(work))
+    };
+    // A panic goes on in this thread.
+    thread::scope(|scope| scope.spawn(run).join().unwrap_or_else(|panic| resume_unwind(panic)))
 }
 
 #[cfg(test)]
@@ -206,6 +233,15 @@ mod tests {
         drop(other.hold_memory(usize::MAX).await);
         drop(large);
         assert!(poll_once(&mut next).is_some());
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn long_work_has_a_lower_priority() {
+        let niceness = || rustix::process::getpriority_process(None).unwrap();
+        let workers = Arc::new(Workers::new(WorkLimits::default()));
+        let before = niceness();
+        let inside = workers.run(&"p".into(), niceness).await.unwrap();
+        assert_eq!((inside, niceness()), ((before + NICENESS).min(19), before));
     }
 
     fn poll_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {

@@ -66,6 +66,7 @@ impl SqlStore {
             events: new.events.iter().collect(),
             ..Rows::default()
         };
+        let _turn = self.turns.of(&new.stack.project).await;
         let mut transaction = self.begin().await?;
         // A plain insertion: one that overwrites would overwrite the tree that has the name.
         let mut insert = self.statement(&TreeRow::insertion());
@@ -146,6 +147,8 @@ impl SqlStore {
     }
 
     pub(crate) async fn submit_once(&self, command: &CommandRow) -> Result<(), DbError> {
+        let Some(project) = self.project_of_tree(command.root).await? else { return Ok(()) };
+        let _turn = self.turns.of(&project).await;
         let mut transaction = self.begin().await?;
         let mut trees = self.lock_trees(&mut transaction, &[command.root.0]).await?;
         if self.queue_commands(&mut transaction, &mut trees, &[command]).await? {

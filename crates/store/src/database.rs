@@ -5,9 +5,11 @@ use crate::dialect::Dialect;
 use crate::error::DbError;
 use crate::file_mode;
 use crate::keys::{KeyError, Ring};
+use crate::mask_texts::mask_texts;
 use crate::migrate;
 use crate::sql::{Reader, Statement};
 use crate::table::Tables;
+use crate::turns::Turns;
 use kiln_engine::CarriedBell;
 use kiln_engine::store::StoreError;
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
@@ -23,6 +25,8 @@ use std::time::Duration;
 
 /// How many connections a store has to a database server, and to read from SQLite.
 const CONNECTIONS: u32 = 8;
+/// How many requests of a project write to a database server at the same time.
+const WRITES_OF_PROJECT: usize = 2;
 /// The most pages that SQLite can count.
 const MAX_PAGES: u64 = 4_294_967_294;
 /// How many bytes are written before they are moved from SQLite's journal into its file.
@@ -38,6 +42,8 @@ pub struct SqlStore {
     pub(crate) dialect: Dialect,
     pub(crate) tables: Tables,
     pub(crate) cipher: Cipher,
+    /// Whose requests may write now.
+    pub(crate) turns: Turns,
     /// SQLite has one writer; waiting for it here is fairer than waiting for its lock.
     writers: AnyPool,
     readers: AnyPool,
@@ -114,10 +120,22 @@ impl SqlStore {
         let mut connection = writers.acquire().await.map_err(DbError::from)?;
         migrate::run(dialect, &mut connection, key_file).await?;
         let cipher = load_keys(dialect, &mut connection, key_file).await?;
+        mask_texts(dialect, &mut connection, &cipher).await?;
         drop(connection);
         let tables = Tables::new(dialect);
+        let turns = Turns::new(if dialect == Dialect::Sqlite { 1 } else { WRITES_OF_PROJECT });
         let commits = AtomicU64::new(0);
-        Ok(SqlStore { dialect, tables, cipher, writers, readers, checkpointer, commits, max_pages })
+        Ok(SqlStore {
+            dialect,
+            tables,
+            cipher,
+            turns,
+            writers,
+            readers,
+            checkpointer,
+            commits,
+            max_pages,
+        })
     }
 
     /// Whether processes on this kind of database can hear each other through it.
@@ -407,7 +425,7 @@ pub(crate) async fn setting(
 }
 
 /// Adds a setting, unless it is there.
-async fn add_setting(
+pub(crate) async fn add_setting(
     dialect: Dialect,
     connection: &mut sqlx::AnyConnection,
     name: &str,

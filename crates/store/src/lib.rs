@@ -17,6 +17,7 @@ mod housekeeping;
 mod keys;
 mod leases;
 mod list;
+mod mask_texts;
 mod metrics;
 mod migrate;
 mod objects;
@@ -28,6 +29,7 @@ mod seal_texts;
 mod sql;
 mod store;
 mod table;
+mod turns;
 
 pub use database::{OpenError, SqlStore};
 pub use keys::KeyError;

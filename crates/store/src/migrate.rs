@@ -1,6 +1,6 @@
 //! Migrations: numbered files, each run once, also if two processes start at the same time.
 
-use crate::database::{OpenError, execute, load_keys};
+use crate::database::{OpenError, add_setting, execute, load_keys, setting};
 use crate::dialect::Dialect;
 use crate::error::DbError;
 use crate::seal_texts::seal_texts;
@@ -39,9 +39,17 @@ pub(crate) async fn run(
                 execute(&mut transaction, lock).await?;
             }
             let is_changed = apply(dialect, &mut transaction, key_file).await?;
-            transaction.commit().await.map_err(DbError::from)?;
             if dialect == Dialect::Sqlite && is_changed {
-                wipe(connection).await;
+                // It is due until it was done: this process may end before.
+                add_setting(dialect, &mut transaction, WIPE_DUE, b"1").await?;
+            }
+            transaction.commit().await.map_err(DbError::from)?;
+            if dialect == Dialect::Sqlite
+                && setting(dialect, connection, WIPE_DUE).await?.is_some()
+                && wipe(connection).await
+            {
+                let delete = Statement::new(dialect, "DELETE FROM settings WHERE name = ?");
+                delete.with(|values| values.text(WIPE_DUE)).run(connection).await?;
             }
         }
         Dialect::Mariadb => {
@@ -62,13 +70,20 @@ pub(crate) async fn run(
     Ok(())
 }
 
-/// Writes a SQLite file anew: pages that are free now still hold what a migration dropped, and so does the journal.
-async fn wipe(connection: &mut AnyConnection) {
+/// The setting of a SQLite file that has yet to be written anew.
+const WIPE_DUE: &str = "wipe_due";
+
+/// Writes a SQLite file anew: pages that are free now still hold what a migration dropped, and so does the journal. Returns
+/// whether that was done.
+async fn wipe(connection: &mut AnyConnection) -> bool {
+    let mut is_done = true;
     for statement in ["VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"] {
         if let Err(error) = execute(connection, statement.to_owned()).await {
-            tracing::warn!(%error, statement, "what a migration dropped may still be in the file: run the statement with sqlite3 while Kiln is stopped");
+            tracing::warn!(%error, statement, "what a migration dropped may still be in the file: it is written anew at the next start");
+            is_done = false;
         }
     }
+    is_done
 }
 
 /// Applies the migrations that are missing; whether an existing database was changed.

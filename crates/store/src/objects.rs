@@ -18,12 +18,14 @@ use uuid::Uuid;
 
 impl SqlStore {
     async fn put_once(&self, object: &ObjectRow) -> Result<(), DbError> {
+        let _turn = self.turns.of(&object.project).await;
         let mut transaction = self.begin().await?;
         self.tables.write(&mut transaction, &self.cipher, &[object]).await?;
         self.finish(transaction).await
     }
 
     async fn put_within_once(&self, object: &ObjectRow, limit: u64) -> Result<bool, DbError> {
+        let _turn = self.turns.of(&object.project).await;
         let mut transaction = self.begin().await?;
         let count = "SELECT COUNT(*) FROM objects WHERE kind = ? AND project = ? AND id <> ?";
         let count = self.statement(count).with(|values| {
@@ -57,6 +59,7 @@ impl SqlStore {
     }
 
     async fn add_once(&self, object: &ObjectRow) -> Result<(), DbError> {
+        let _turn = self.turns.of(&object.project).await;
         let mut transaction = self.begin().await?;
         let mut insert = self.statement(&ObjectRow::insertion());
         object.write(&self.cipher, &mut insert.values)?;

@@ -124,6 +124,14 @@ impl SqlStore {
         select.read_listed(&mut *self.reader().await?, &self.cipher).await
     }
 
+    /// The project of a tree.
+    pub(crate) async fn project_of_tree(&self, root: StackId) -> Result<Option<String>, DbError> {
+        let select = self.statement("SELECT project FROM trees WHERE root = ?");
+        let select = select.with(|values| values.id(root.0));
+        let row = select.first(&mut *self.reader().await?).await?;
+        row.map(|row| Ok(Reader::new(&row).text()?.to_owned())).transpose()
+    }
+
     pub(crate) async fn last_event(
         &self,
         connection: &mut AnyConnection,

@@ -11,6 +11,9 @@ use sqlx::{Any, AnyConnection, Arguments, AssertSqlSafe, Row};
 use std::sync::Arc;
 use uuid::Uuid;
 
+/// How many bytes of rows are decrypted before other tasks get their turns.
+const BYTES_AT_ONCE: usize = 64 << 10;
+
 /// The values of a statement, in the order of its placeholders.
 #[derive(Default)]
 pub(crate) struct Values(AnyArguments);
@@ -120,8 +123,16 @@ impl Statement {
     ) -> Result<Vec<R>, DbError> {
         let mut stream = self.query().fetch(connection);
         let mut rows = Vec::new();
+        let mut weight = 0;
         while let Some(row) = stream.try_next().await? {
-            rows.push(R::read(cipher, &row)?);
+            let row = R::read(cipher, &row)?;
+            weight += row.weight();
+            rows.push(row);
+            // Rows may come faster than they are decrypted: others get their turns in between.
+            if weight > BYTES_AT_ONCE {
+                weight = 0;
+                tokio::task::yield_now().await;
+            }
         }
         Ok(rows)
     }

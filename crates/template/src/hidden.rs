@@ -42,6 +42,13 @@ impl HiddenTexts {
         HiddenTexts { texts }
     }
 
+    /// Adds the texts of others.
+    pub fn extend(&mut self, others: HiddenTexts) {
+        self.texts.extend(others.texts);
+        self.texts.sort_by(|one, other| other.len().cmp(&one.len()).then(one.cmp(other)));
+        self.texts.dedup();
+    }
+
     /// The texts themselves, for those who mask them elsewhere.
     pub fn expose(&self) -> &[String] {
         &self.texts

@@ -71,4 +71,4 @@ pub use path::Path;
 pub use resolved::{ResolveError, ResolvedDefinition, convert_properties, convert_update_policy};
 pub use source::{FileId, Location, Sources, Span};
 pub use template::{DeletionPolicy, Output, Resource, Template};
-pub use value::{Members, Secret, Unknown, Value, members_byte_size};
+pub use value::{Members, Secret, Unknown, Value, member_byte_size, members_byte_size};

@@ -264,9 +264,14 @@ const OVERHEAD: usize = 5;
 
 /// How many bytes the members of a map take in a record, as [`Value::byte_size`] counts.
 pub fn members_byte_size(members: &Members) -> usize {
-    members.iter().fold(OVERHEAD, |bytes, (name, value)| {
-        bytes.saturating_add(name.len() + OVERHEAD).saturating_add(value.byte_size())
-    })
+    members
+        .iter()
+        .fold(OVERHEAD, |bytes, (name, value)| bytes.saturating_add(member_byte_size(name, value)))
+}
+
+/// How many bytes a member adds to the size of its map.
+pub fn member_byte_size(name: &str, value: &Value) -> usize {
+    value.byte_size().saturating_add(name.len() + OVERHEAD)
 }
 
 /// Strict equality, for tests and for finding changes: kinds must agree (`1` is not `1.0`).

@@ -203,7 +203,7 @@ pub(crate) async fn check_signaller(
 /// A part of a resource, and its metadata with the configurations that its server has to apply. A stack user reads its
 /// own resource alone, and sees the hidden values that are meant for it. Those who may update the stack see the
 /// credentials of the server's agent, with which they configure servers that they have deployed themselves.
-pub(crate) async fn with_metadata<T>(
+pub(crate) async fn with_metadata<T: Send>(
     request: &Request,
     stack: &StackRow,
     name: &str,

@@ -8,6 +8,7 @@ use crate::test_api::TestApi;
 use axum::body::Body;
 use kiln_api::Options;
 use kiln_api::auth::{Keystone, RevocationPoll};
+use kiln_api::policy::Policy;
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,5 +43,16 @@ async fn a_stream_ends_when_its_token_expires() {
     fake.give("t1", "bob", &["member", "reader"], 100);
     let (_keystone, _api, mut body) = opened(&fake).await;
     fake.set_time(101);
+    wait_for_end(&mut body).await;
+}
+
+/// The stack is there and its token is good, but the operator no longer lets the user see its events.
+#[tokio::test]
+async fn a_stream_ends_when_the_policy_hides_its_stack() {
+    let fake = Fake::start().await;
+    fake.give("t1", "bob", &["member", "reader"], 3600);
+    let (_keystone, api, mut body) = opened(&fake).await;
+    let denying = Policy::load("policy.yaml", "'events:index': '!'", Default::default());
+    api.app.policy.replace(denying.expect("a policy"));
     wait_for_end(&mut body).await;
 }

@@ -38,13 +38,19 @@ impl Machine {
             if let Some(Value::Map(hidden)) = part("data") {
                 data.extend((*hidden).clone());
             }
+            let metadata = known("metadata").filter(|it| matches!(it, Value::Map(_)));
+            let remote = part("remote");
+            let checked = self.tree.check_adopted_size(slot, &data, [&metadata, &remote]);
+            if let Err(failure) = checked {
+                return self.finish_failed(env, slot, *failure, None);
+            }
             let resource = self.tree.change(slot);
             resource.summary.physical_id = Some(id);
             resource.data = Arc::new(data);
-            if let Some(remote) = part("remote") {
+            if let Some(remote) = remote {
                 resource.remote = remote;
             }
-            if let Some(metadata @ Value::Map(_)) = known("metadata") {
+            if let Some(metadata) = metadata {
                 self.tree.set_metadata(slot, metadata);
             }
             return self.finish_immediately(slot);

@@ -44,7 +44,8 @@ impl Machine {
                 };
                 let objects = self.tree.objects_of_nested(slot);
                 let spec = TraversalSpec::new(action, None);
-                self.begin_traversal(env, child, TraversalSpec { objects, ..spec });
+                let adopted = self.tree.adopted_inside(slot);
+                self.begin_traversal(env, child, TraversalSpec { objects, adopted, ..spec });
                 self.enter_phase(env, child);
             }
         }
@@ -359,12 +360,18 @@ impl Tree {
         if op.is_none_or(|op| op.action != Action::Adopt) {
             return TraversalSpec::new(Action::Create, None);
         }
-        let adopted = self.adopted_data(slot).and_then(|it| match it.get("resources") {
-            Some(Value::Map(resources)) => Some(resources.clone()),
-            _ => None,
-        });
         let spec = TraversalSpec::new(Action::Adopt, None);
-        TraversalSpec { adopted: Some(adopted.unwrap_or_default()), ..spec }
+        TraversalSpec { adopted: Some(self.adopted_inside(slot).unwrap_or_default()), ..spec }
+    }
+
+    /// The data of the objects that the nested stack of a resource adopts, or has adopted if that is rolled back; `None` if
+    /// its parent adopts nothing.
+    fn adopted_inside(&self, slot: Slot) -> Option<Arc<Members>> {
+        self.stack(self.resource(slot).stack).traversal.as_ref()?.adopted.as_ref()?;
+        match self.adopted_data(slot)?.get("resources") {
+            Some(Value::Map(resources)) => Some(resources.clone()),
+            _ => Some(Arc::default()),
+        }
     }
 
     /// What the next stage of a nested stack is made of.

@@ -287,9 +287,10 @@ impl Tree {
         let is_created_on_adopt = resource_type.is_some_and(|it| it.created_on_adopt);
         let is_adopted = self.opened_data(slot).is_some();
         let keeps_objects = traversal.is_some_and(|traversal| {
-            // What an adoption has created is removed with its rollback.
+            // What an adoption has created is removed with its rollback, also in nested stacks, which are deleted then.
+            let undoes_adoption = traversal.adopted.is_some() && traversal.action != Action::Adopt;
             traversal.objects == Objects::Keep
-                && !(traversal.action == Action::Rollback && is_created_on_adopt && !is_adopted)
+                && !(undoes_adoption && is_created_on_adopt && !is_adopted)
         });
         let is_kept = keeps_objects
             || resource.definition.as_ref().is_some_and(|resolved| {

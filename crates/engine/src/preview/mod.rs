@@ -90,6 +90,14 @@ pub(crate) fn check_size(config: &Arc<Config>, new: NewRoot<'_>) -> Result<(), O
     tree.check_size_of(&place, &blueprint)
 }
 
+/// Refuses a stack that would be created if a value of its resources is larger than the operator allows, as far as values
+/// are known. Nested stacks are left to their previews.
+pub(crate) fn check_values(config: &Arc<Config>, new: NewRoot<'_>) -> Result<(), Oversize> {
+    // What is wrong with a template that cannot be read is reported elsewhere.
+    let Ok((tree, place, blueprint)) = new.into_parts(config) else { return Ok(()) };
+    tree.check_values_of(&place, &blueprint)
+}
+
 impl NewRoot<'_> {
     /// A tree without resources, and the root stack that it would get.
     fn into_parts(self, config: &Arc<Config>) -> Result<(Tree, Place, Blueprint), String> {
@@ -346,10 +354,22 @@ impl Tree {
         at: usize,
         fates: &BTreeMap<Arc<str>, Fate>,
     ) -> Result<Arc<ResolvedDefinition>, String> {
+        self.resolve_within_limits(place, blueprint, at, fates)
+            .map_err(|failure| failure.to_string())
+    }
+
+    fn resolve_within_limits(
+        &self,
+        place: &Place,
+        blueprint: &Blueprint,
+        at: usize,
+        fates: &BTreeMap<Arc<str>, Fate>,
+    ) -> Result<Arc<ResolvedDefinition>, Box<Failure>> {
         let world = place.key.map(|key| self.scope(key));
         let world = Foreseen { world, fates, is_new: place.is_new };
         let Some(resource) = blueprint.definition.resource_at(at) else {
-            return Err("the resource is not there".into());
+            let message = "the resource is not there";
+            return Err(Box::new(Failure::new(FailureClass::NotFound, "", message)));
         };
         let slot = place.key.and_then(|key| self.current(key, &resource.name));
         let budget = self.evaluation_budget(slot);
@@ -357,15 +377,13 @@ impl Tree {
         let resolved =
             blueprint.type_at(at).resolve_definition(&scope, resource).map_err(|unfrozen| {
                 let message = format!("{}: {}", unfrozen.path, unfrozen.fault.message);
-                Failure::new(
+                Box::new(Failure::new(
                     FailureClass::from_name(unfrozen.fault.code.kind),
                     &resource.name,
                     message,
-                )
-                .to_string()
+                ))
             })?;
-        self.check_definition_size(slot, &resource.name, &resolved)
-            .map_err(|failure| failure.to_string())?;
+        self.check_definition_size(slot, &resource.name, &resolved)?;
         Ok(Arc::new(resolved))
     }
 }

@@ -10,7 +10,9 @@ use crate::blueprint::Blueprint;
 use crate::machine::Goal;
 use crate::tree::Tree;
 use kiln_resources::behaviour::TOO_MANY;
+use kiln_resources::op::FailureClass;
 use kiln_template::ResolvedDefinition;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Why a tree is refused: the message about the limit that it would exceed.
@@ -45,6 +47,27 @@ impl Tree {
             Some(limit) => self.size(place, blueprint, limit).map(|_| ()),
             None => Ok(()),
         }
+    }
+
+    /// Refuses a stack that has a value larger than the operator allows, as far as values are known.
+    pub(super) fn check_values_of(
+        &self,
+        place: &Place,
+        blueprint: &Blueprint,
+    ) -> Result<(), Oversize> {
+        let (fates, mut total) = (BTreeMap::new(), 0_usize);
+        for (at, resource) in blueprint.definition.resources() {
+            match self.resolve_within_limits(place, blueprint, at, &fates) {
+                Ok(resolved) => total = total.saturating_add(resolved.byte_size()),
+                Err(failure) if failure.class == FailureClass::RequestLimitExceeded => {
+                    return Err(Oversize(failure.to_string()));
+                }
+                // Other mistakes are found elsewhere, or depend on values that are not known.
+                Err(_) => {}
+            }
+            self.check_total(&resource.name, total).map_err(|it| Oversize(it.to_string()))?;
+        }
+        Ok(())
     }
 
     /// The number of resources of a stack and of everything nested in it; an error if it is more than the limit.

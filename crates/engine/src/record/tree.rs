@@ -17,7 +17,7 @@ use crate::signal_check::KeptSignals;
 use crate::snapshot::Snapshot;
 use crate::state::{Action, State};
 use crate::store::{Hash, ResourceRow, StackRow, StoreError, TreeRows};
-use crate::tree::{HalfDone, OpId, Operation, Resource, Slot, Stack, StackKey, Tree};
+use crate::tree::{HalfDone, OpId, Operation, Resource, Signals, Slot, Stack, StackKey, Tree};
 use indexmap::IndexMap;
 use kiln_cloud::Credential;
 use std::collections::BTreeMap;
@@ -289,8 +289,7 @@ impl Tree {
             definition: body.definition.map(|definition| Arc::new(definition.into())),
             data: body.data.0,
             metadata: body.metadata.0,
-            signals: Default::default(),
-            unread_signals: body.signals.map(Into::into).unwrap_or_default(),
+            signals: Signals::unread(body.signals.map(Into::into).unwrap_or_default()),
             remote: body.shown.0,
             requires: resource_ids(&body.requires),
             replaces: body.replaces.map(|id| ResourceId(id.0)),

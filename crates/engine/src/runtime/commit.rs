@@ -1,9 +1,12 @@
 //! One task that commits the batches of all trees, as many at once as have come together.
+//!
+//! The projects take turns: a batch waits for no more than a bounded number of bytes of each other project.
 
 use super::spawn;
 use crate::ids::StackId;
 use crate::metrics::Metrics;
 use crate::store::{Batch, Store};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -16,10 +19,21 @@ pub(crate) struct Committer {
     queue: mpsc::Sender<Request>,
 }
 
-type Request = (Batch, oneshot::Sender<bool>);
+/// A batch with the project of its tree, and who waits for the result.
+struct Request {
+    project: Arc<str>,
+    batch: Batch,
+    done: oneshot::Sender<bool>,
+}
 
 /// How many batches go into one commit at most.
 const MAX_BATCHES: usize = 1000;
+
+/// How many bytes of a project go into one commit, if it has more than one batch, and as long as others wait.
+const MAX_PROJECT_BYTES: usize = 256 << 10;
+
+/// How many bytes go into one commit, if it has more than one batch.
+const MAX_BYTES: usize = 4 << 20;
 
 /// The first pause before a refused commit is tried again, and the longest.
 const FIRST_RETRY: Duration = Duration::from_millis(50);
@@ -40,10 +54,10 @@ impl Committer {
 
     /// Submits a batch. Once the batch is durable, the receiver gets whether the tree still belonged to
     /// the owner that wrote it. That may take long: a commit that the store refuses is tried until it succeeds.
-    pub(crate) async fn submit(&self, batch: Batch) -> oneshot::Receiver<bool> {
+    pub(crate) async fn submit(&self, project: Arc<str>, batch: Batch) -> oneshot::Receiver<bool> {
         let (done, answer) = oneshot::channel();
         // If the task has ended, the receiver sees the end of its channel.
-        _ = self.queue.send((batch, done)).await;
+        _ = self.queue.send(Request { project, batch, done }).await;
         answer
     }
 }
@@ -53,19 +67,71 @@ async fn commit_all(
     metrics: Arc<Metrics>,
     mut requests: mpsc::Receiver<Request>,
 ) {
-    while let Some(first) = requests.recv().await {
-        let (mut batches, mut waiting) = (vec![first.0], vec![first.1]);
-        while batches.len() < MAX_BATCHES
-            && let Ok((batch, done)) = requests.try_recv()
-        {
-            batches.push(batch);
-            waiting.push(done);
+    let mut queues = Queues::default();
+    loop {
+        if queues.is_empty() {
+            let Some(first) = requests.recv().await else { return };
+            queues.push(first);
         }
+        while let Ok(request) = requests.try_recv() {
+            queues.push(request);
+        }
+        let (batches, waiting): (Vec<Batch>, Vec<_>) = queues.take().into_iter().unzip();
         let written = commit(&*store, &metrics, &batches).await;
         for (done, is_written) in waiting.into_iter().zip(written) {
             // A tree that was released meanwhile does not wait for the result.
             _ = done.send(is_written);
         }
+    }
+}
+
+/// The batches that wait, by project. There are no more than trees, as each tree waits for the one that it submitted.
+#[derive(Default)]
+struct Queues {
+    projects: BTreeMap<Arc<str>, VecDeque<Request>>,
+    /// The projects that wait, the next first.
+    turns: VecDeque<Arc<str>>,
+}
+
+impl Queues {
+    fn is_empty(&self) -> bool {
+        self.turns.is_empty()
+    }
+
+    fn push(&mut self, request: Request) {
+        let queue = self.projects.entry(request.project.clone()).or_default();
+        if queue.is_empty() {
+            self.turns.push_back(request.project.clone());
+        }
+        queue.push_back(request);
+    }
+
+    /// The batches of the next commit: of each project that waits in turn, and as many as fit.
+    fn take(&mut self) -> Vec<(Batch, oneshot::Sender<bool>)> {
+        let max_project = if self.turns.len() > 1 { MAX_PROJECT_BYTES } else { MAX_BYTES };
+        let (mut taken, mut total) = (Vec::new(), 0);
+        for _ in 0..self.turns.len() {
+            if taken.len() >= MAX_BATCHES || total >= MAX_BYTES {
+                break;
+            }
+            let Some(project) = self.turns.pop_front() else { break };
+            let Some(queue) = self.projects.get_mut(&project) else { continue };
+            let mut bytes = 0;
+            while taken.len() < MAX_BATCHES
+                && (bytes < max_project && total + bytes < MAX_BYTES)
+                && let Some(Request { batch, done, .. }) = queue.pop_front()
+            {
+                bytes += batch.byte_size();
+                taken.push((batch, done));
+            }
+            total += bytes;
+            match queue.is_empty() {
+                true => _ = self.projects.remove(&project),
+                // What is left comes after the others.
+                false => self.turns.push_back(project),
+            }
+        }
+        taken
     }
 }
 
@@ -123,4 +189,60 @@ fn logged_trees(batches: &[Batch]) -> String {
     let ids: Vec<String> = ids.map(|root: StackId| root.to_string()).collect();
     let more = if batches.len() > MAX_LOGGED_TREES { ", …" } else { "" };
     format!("{}{more}", ids.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Content, Hash};
+
+    fn request(project: &str, number: u128, bytes: usize) -> Request {
+        let content = Content { hash: Hash([0; 32]), bytes: vec![0; bytes].into() };
+        let batch = Batch {
+            root: StackId(uuid::Uuid::from_u128(number)),
+            fence: 1,
+            contents: vec![content],
+            recipes: Vec::new(),
+            dropped_recipes: Vec::new(),
+            stacks: Vec::new(),
+            resources: Vec::new(),
+            dropped_resources: Vec::new(),
+            snapshots: Vec::new(),
+            dropped_snapshots: Vec::new(),
+            events: Vec::new(),
+            done: Vec::new(),
+            has_work: false,
+        };
+        Request { project: project.into(), batch, done: oneshot::channel().0 }
+    }
+
+    fn taken(queues: &mut Queues) -> Vec<u128> {
+        queues.take().iter().map(|(batch, _)| batch.root.0.as_u128()).collect()
+    }
+
+    #[test]
+    fn a_batch_waits_for_few_bytes_of_another_project() {
+        let mut queues = Queues::default();
+        let large = MAX_PROJECT_BYTES / 2 + 1;
+        (1..=6).for_each(|number| queues.push(request("hostile", number, large)));
+        queues.push(request("honest", 10, 100));
+        queues.push(request("honest", 11, 100));
+        assert_eq!(taken(&mut queues), [1, 2, 10, 11]);
+        queues.push(request("honest", 12, 100));
+        assert_eq!(taken(&mut queues), [3, 4, 12]);
+        // Nobody else waits.
+        assert_eq!(taken(&mut queues), [5, 6]);
+        assert!(queues.is_empty());
+    }
+
+    #[test]
+    fn a_commit_is_bounded_and_a_batch_is_never_divided() {
+        let mut queues = Queues::default();
+        (1..=3).for_each(|number| queues.push(request("one", number, MAX_BYTES)));
+        assert_eq!(taken(&mut queues), [1]);
+        assert_eq!(taken(&mut queues), [2]);
+        queues.push(request("other", 4, 1));
+        assert_eq!(taken(&mut queues), [3]);
+        assert_eq!(taken(&mut queues), [4]);
+    }
 }

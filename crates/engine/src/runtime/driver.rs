@@ -6,7 +6,7 @@ use super::held_lease::HeldLease;
 use super::observe::Observer;
 use super::{Inner, TreeStatus, delegation, spawn};
 use crate::bell::Ring;
-use crate::ids::CommandId;
+use crate::ids::{CommandId, RecipeId};
 use crate::machine::{Command, Input};
 use crate::notification::Outbox;
 use crate::owner::{Order, Owner};
@@ -50,6 +50,10 @@ pub(crate) struct Driver {
     event_sinks: Option<EventSinkPoster>,
     /// Logs and counts what the owner does.
     observer: Observer,
+    /// The project of the tree.
+    project: Arc<str>,
+    /// The recipe of the root, and how many bytes of texts and parameters it has.
+    recipe: (RecipeId, usize),
 }
 
 /// The memory of a tree in which nothing happens, as long as that is so.
@@ -78,6 +82,9 @@ impl Drop for IdleShare {
 /// No timer is longer.
 const MAX_SLEEP: Duration = Duration::from_secs(86_400);
 
+/// The steps of a tree with more bytes of values than this may be long.
+const LARGE_TREE: usize = 256 << 10;
+
 /// How often the inbox is polled for more before a commit, which takes far longer.
 const MAX_POLLS: usize = 8;
 
@@ -93,6 +100,9 @@ impl Driver {
         let mut ids = SystemIds::default();
         let status = tree_status(&tree, true, 0);
         let observer = Observer::new(engine.config.metrics.clone(), &tree);
+        let project = tree.project.clone();
+        let recipe = &tree.stack(tree.root_key()).recipe;
+        let recipe = (recipe.id, recipe.text_bytes());
         let owner = Owner::with_activity(tree, lease.fence(), now(), &mut ids);
         let (status, watcher) = watch::channel(status);
         let mut driver = Driver {
@@ -108,6 +118,8 @@ impl Driver {
             revoking: Vec::new(),
             event_sinks: None,
             observer,
+            project,
+            recipe,
         };
         for row in commands {
             let command = Command::read(&row).map(Box::new);
@@ -121,17 +133,17 @@ impl Driver {
             if self.owner.has_changes() {
                 // More changes have to be committed; messages are handled in between.
                 if let Ok(message) = self.receiver.try_recv()
-                    && !self.handle(message)
+                    && !self.step(|driver| driver.handle(message)).await
                 {
                     return;
                 }
                 continue;
             }
             let Some(message) = self.next_message().await else {
-                self.owner.wake(now(), &mut self.ids);
+                self.step(|driver| driver.owner.wake(now(), &mut driver.ids)).await;
                 continue;
             };
-            if !self.handle(message) || !self.handle_pending().await {
+            if !self.step(|driver| driver.handle(message)).await || !self.handle_pending().await {
                 return;
             }
         }
@@ -140,7 +152,7 @@ impl Driver {
     /// Commits what changed, then makes the calls that were decided; returns whether the tree is still owned.
     /// While the store commits, the next part of a large tree is processed.
     async fn commit_changes(&mut self) -> bool {
-        let (batch, orders) = self.owner.flush();
+        let (batch, orders) = self.step(|driver| driver.owner.flush()).await;
         let (outbox, by) = self.owner.take_outbox();
         if let Some(project) = self.owner.take_users() {
             remove_user_project(&self.engine, &project).await;
@@ -151,11 +163,11 @@ impl Driver {
         self.observer.observe(&mut self.owner);
         if let Some(batch) = batch {
             let changes = self.observer.state_changes(&batch, self.owner.tree());
-            let written = self.engine.committer.submit(batch).await;
+            let written = self.engine.committer.submit(self.project.clone(), batch).await;
             if self.owner.has_queued_tasks() {
                 // The committer starts before this task continues.
                 tokio::task::yield_now().await;
-                self.owner.go_on(now(), &mut self.ids);
+                self.step(|driver| driver.owner.go_on(now(), &mut driver.ids)).await;
             }
             if !written.await.unwrap_or(false) {
                 tracing::warn!("the tree has a new owner: this engine gives it up");
@@ -187,11 +199,32 @@ impl Driver {
                 tokio::task::yield_now().await;
                 continue;
             };
-            if !self.handle(message) {
+            if !self.step(|driver| driver.handle(message)).await {
                 return false;
             }
         }
         true
+    }
+
+    /// Does a step. One of a tree with large values may be long: it is done in the project's share of the threads for that.
+    async fn step<T: Send>(&mut self, step: impl FnOnce(&mut Driver) -> T + Send) -> T {
+        match self.has_large_values() {
+            true => {
+                let share = self.engine.workers.share(self.project.clone());
+                share.work_on(usize::MAX, || step(self)).await
+            }
+            false => step(self),
+        }
+    }
+
+    /// Whether the tree has so many bytes of values that its steps may be long.
+    fn has_large_values(&mut self) -> bool {
+        let tree = self.owner.tree();
+        let recipe = &tree.stack(tree.root_key()).recipe;
+        if self.recipe.0 != recipe.id {
+            self.recipe = (recipe.id, recipe.text_bytes());
+        }
+        tree.value_bytes().saturating_add(self.recipe.1) > LARGE_TREE
     }
 
     /// Publishes what is durable now. The receiver ends when the events were sent to the user's queues, or could

@@ -35,6 +35,7 @@ use crate::store::{CommandRow, CreateError, Lease, NewTree, Store, StoreError};
 use crate::time::Time;
 use crate::tree::{Env, Tree};
 use crate::view::read_tree;
+use crate::workers::{WorkLimits, Workers};
 use driver::{Driver, Message};
 use held_lease::HeldLease;
 use kiln_cloud::{Transport, with_fence};
@@ -59,6 +60,8 @@ pub(crate) struct Inner {
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) committer: Committer,
     pub(crate) settings: EngineSettings,
+    /// Threads for long steps.
+    workers: Arc<Workers>,
     /// How many bytes the trees take in which nothing happens, roughly.
     idle_bytes: AtomicUsize,
     /// The trees that it owns.
@@ -193,6 +196,7 @@ impl Engine {
             transport,
             committer,
             settings,
+            workers: Arc::new(Workers::new(WorkLimits::default())),
             trees: Mutex::default(),
             idle_bytes: AtomicUsize::new(0),
             tasks: Mutex::new(vec![committing]),

@@ -196,7 +196,10 @@ impl Service {
         }
         // The recipe takes the environment.
         let environment = report.environment.clone();
-        self.sized_recipe(requester, "", request, &mut report).await?;
+        let recipe = self.sized_recipe(requester, "", request, &mut report).await?;
+        let new = NewRoot { name: &"".into(), project: &requester.project, recipe: &recipe };
+        let check = || preview::check_values(&self.config, new);
+        self.work(&requester.project, check).await??;
         Ok((Report { environment, ..report }, sources))
     }
 

@@ -163,10 +163,10 @@ impl Service {
 
     /// Does long work for a project, on a thread that serves no sockets. All work of requests whose amount depends on
     /// templates goes through here.
-    pub(super) async fn work<T>(
+    pub(super) async fn work<T: Send>(
         &self,
         project: &Arc<str>,
-        work: impl FnOnce() -> T,
+        work: impl FnOnce() -> T + Send,
     ) -> Result<T, RequestError> {
         self.workers.run(project, work).await.map_err(|TooMuchWork| RequestError::too_much_work())
     }

@@ -26,6 +26,9 @@ pub(crate) struct Changes {
     pub(crate) done: Vec<CommandId>,
 }
 
+/// The size of values that counts as one row more.
+const ROW_BYTES: usize = 128;
+
 impl Tree {
     /// Whether changes have yet to be stored.
     pub fn has_changes(&self) -> bool {
@@ -39,9 +42,13 @@ impl Tree {
             && changes.done.is_empty())
     }
 
-    /// How many rows have yet to be stored.
+    /// How many rows have yet to be stored. A large one counts as many.
     pub(crate) fn count_changes(&self) -> usize {
-        self.changes.resources.len() + self.changes.signals.len() + self.changes.events.len()
+        let changes = &self.changes;
+        match changes.resources.len() + changes.signals.len() + changes.events.len() {
+            0 => 0,
+            rows => rows + self.grown_bytes() / ROW_BYTES,
+        }
     }
 
     /// The rows of all that changed since the last time.
@@ -68,6 +75,7 @@ impl Tree {
             changes.resources.iter().map(|slot| self.resource_row(*slot)).collect();
         resources
             .extend(changes.signals.iter().filter_map(|(slot, id)| self.signal_row(*slot, id)));
+        self.forget_growth();
         Batch {
             root: self.root,
             fence,

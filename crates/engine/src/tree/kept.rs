@@ -3,11 +3,12 @@
 //! The sum is kept up to date: each resource and each stack is counted when it is loaded, when its row is written and when
 //! it gets a new definition. Nothing is recounted otherwise, so a step costs the same however large the tree is.
 
+use super::signals::metadata_bytes;
 use super::{HalfDone, Resource, Slot, Stack, StackKey, Tree};
 use crate::failure::Failure;
 use crate::ids::SnapshotId;
 use kiln_resources::op::FailureClass;
-use kiln_template::{Budget, ResolvedDefinition, Value, members_byte_size};
+use kiln_template::{Budget, Members, ResolvedDefinition, Value, members_byte_size};
 use std::collections::BTreeMap;
 
 /// How much the evaluation of a definition may compute, as a multiple of what a resource may keep.
@@ -17,6 +18,8 @@ const EVALUATION_FACTOR: usize = 4;
 #[derive(Default)]
 pub(crate) struct KeptBytes {
     total: usize,
+    /// By how many bytes resources have grown since the last rows were taken.
+    grown: usize,
     resources: Vec<usize>,
     stacks: Vec<usize>,
     snapshots: BTreeMap<SnapshotId, usize>,
@@ -25,6 +28,7 @@ pub(crate) struct KeptBytes {
 impl KeptBytes {
     fn set_resource(&mut self, slot: Slot, bytes: usize) {
         let counted = entry(&mut self.resources, slot.0);
+        self.grown = self.grown.saturating_add(bytes.saturating_sub(*counted));
         self.total = (self.total - *counted).saturating_add(bytes);
         *counted = bytes;
     }
@@ -66,7 +70,7 @@ fn resource_bytes(resource: &Resource) -> usize {
     definition_bytes(resource)
         .saturating_add(attempted)
         .saturating_add(members_byte_size(&resource.data))
-        .saturating_add(resource.metadata.byte_size())
+        .saturating_add(metadata_bytes(resource))
         .saturating_add(resource.remote.byte_size())
 }
 
@@ -88,6 +92,21 @@ impl Tree {
         let stacks = self.stacks.iter().flatten();
         let recipes = stacks.map(|stack| RECORD + stack.recipe.text_bytes());
         self.kept_bytes.total + self.resource_count * RECORD + recipes.sum::<usize>()
+    }
+
+    /// How many bytes of values the tree keeps.
+    pub(crate) fn value_bytes(&self) -> usize {
+        self.kept_bytes.total
+    }
+
+    /// By how many bytes the resources of the tree have grown in this step.
+    pub(crate) fn grown_bytes(&self) -> usize {
+        self.kept_bytes.grown
+    }
+
+    /// Begins to count the growth of resources anew.
+    pub(crate) fn forget_growth(&mut self) {
+        self.kept_bytes.grown = 0;
     }
 
     /// Counts a resource again.
@@ -142,6 +161,13 @@ impl Tree {
             if bytes != counted && !self.changes.resources.contains(&slot) {
                 found.push(format!("resource {at} keeps {bytes} bytes, {counted} counted"));
             }
+            let metadata =
+                resource.as_ref().map(|it| (it.metadata.byte_size(), metadata_bytes(it)));
+            if let Some((bytes, counted)) = metadata.filter(|(bytes, counted)| bytes != counted) {
+                found.push(format!(
+                    "resource {at} has {bytes} bytes of metadata, {counted} counted"
+                ));
+            }
         }
         for (at, stack) in self.stacks.iter().enumerate() {
             let key = StackKey(at as u32);
@@ -184,6 +210,15 @@ impl Tree {
             .map_err(|(limit, bytes, max)| limit.failure(name, "", bytes, max))
     }
 
+    /// Fails if the resources of a new tree, up to this one, have more bytes than the operator allows.
+    pub(crate) fn check_total(&self, resource: &str, bytes: usize) -> Result<(), Box<Failure>> {
+        let max = self.config.byte_limits.tree;
+        match bytes <= max {
+            true => Ok(()),
+            false => Err(Limit::Tree.failure(resource, "", bytes, max)),
+        }
+    }
+
     /// Fails if the template and the parameters of a nested stack make the tree larger than the operator allows.
     pub(crate) fn check_nested_size(&self, slot: Slot, bytes: usize) -> Result<(), Box<Failure>> {
         let resource = self.resource(slot);
@@ -208,6 +243,25 @@ impl Tree {
         }
         self.check_growth(Some(slot), before, bytes)
             .map_err(|(limit, bytes, max)| limit.failure(name, what, bytes, max))
+    }
+
+    /// Fails if what is known of an object that is adopted is larger than the operator allows.
+    pub(crate) fn check_adopted_size(
+        &self,
+        slot: Slot,
+        data: &Members,
+        parts: [&Option<Value>; 2],
+    ) -> Result<(), Box<Failure>> {
+        let name = &self.resource(slot).summary.name;
+        let max = self.config.byte_limits.value;
+        let values = data.values().chain(parts.into_iter().flatten()).map(Value::byte_size);
+        let (largest, total) = values
+            .fold((0, 0_usize), |(largest, total), it| (it.max(largest), total.saturating_add(it)));
+        if largest > max {
+            return Err(Limit::Value.failure(name, "", largest, max));
+        }
+        self.check_growth(Some(slot), 0, total)
+            .map_err(|(limit, bytes, max)| limit.failure(name, "", bytes, max))
     }
 
     /// The budget of all expressions of a resource's definition.

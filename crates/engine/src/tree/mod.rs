@@ -16,6 +16,7 @@ pub(crate) use changes::Changes;
 pub(crate) use kept::KeptBytes;
 pub(crate) use operation::{HandlerRun, NodeId, Operation, Origin, Pause, Resizing, Stages, Work};
 pub(crate) use resource::{HalfDone, Resource};
+pub(crate) use signals::Signals;
 pub(crate) use stack::Stack;
 
 use crate::blueprint::Templates;

@@ -2,11 +2,10 @@
 
 use super::StackKey;
 use super::operation::Operation;
+use super::signals::Signals;
 use crate::ids::{ResourceId, SnapshotId};
-use crate::signal_check::KeptSignals;
 use crate::state::Status;
 use crate::summary::ResourceSummary;
-use indexmap::IndexMap;
 use kiln_template::environment::Hook;
 use kiln_template::{Members, ResolvedDefinition, Value};
 use std::sync::Arc;
@@ -27,10 +26,8 @@ pub(crate) struct Resource {
     pub data: Arc<Members>,
     /// The metadata.
     pub metadata: Value,
-    /// The members of the metadata that are signals, with the rows in which they are stored.
-    pub(crate) signals: IndexMap<Arc<str>, ResourceId>,
-    /// The signals that were not read with the resource.
-    pub(crate) unread_signals: KeptSignals,
+    /// The signals that it keeps in its metadata.
+    pub(crate) signals: Signals,
     /// The object as its service showed it last.
     pub remote: Value,
     /// The resources that it depends on.
@@ -67,8 +64,7 @@ impl Resource {
             definition: None,
             data: Arc::default(),
             metadata: Value::Null,
-            signals: IndexMap::new(),
-            unread_signals: KeptSignals::default(),
+            signals: Signals::default(),
             remote: Value::Null,
             requires: Vec::new(),
             replaces: None,

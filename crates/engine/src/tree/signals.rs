@@ -1,21 +1,65 @@
 //! The signals that a resource keeps in its metadata.
 //!
 //! Each signal is stored in a row of its own, a resource whose stack is the resource that was signalled: so as much is
-//! written for a signal however many came before it. An engine that loads the tree reads all of them. Readers see the signals as members of the metadata.
+//! written for a signal however many came before it. Their number and size are kept up to date. An engine that loads the tree
+//! reads all of them. Readers see the signals as members of the metadata.
 
-use super::{Env, Slot, Tree};
+use super::{Env, Resource, Slot, Tree};
 use crate::ids::{ResourceId, StackId};
 use crate::record::v1::ResourceBody;
 use crate::record::{Record, StoredMembers};
 use crate::signal_check::KeptSignals;
 use crate::store::{ResourceRow, StoreError};
 use crate::summary::ResourceSummary;
+use indexmap::IndexMap;
 use kiln_resources::behaviour::SignalStorage;
-use kiln_template::{Members, Value, members_byte_size};
+use kiln_template::{Members, Value, member_byte_size, members_byte_size};
 use std::sync::Arc;
 
 /// The name of the rows of signals.
 const SIGNAL: &str = "signal";
+
+/// The signals of a resource.
+#[derive(Default)]
+pub(crate) struct Signals {
+    /// The members of the metadata that are signals, with the rows in which they are stored.
+    rows: IndexMap<Arc<str>, ResourceId>,
+    /// How many bytes these members have.
+    bytes: usize,
+    /// The signals that were not read with the resource.
+    unread: KeptSignals,
+}
+
+impl Signals {
+    /// Signals that were not read.
+    pub(crate) fn unread(unread: KeptSignals) -> Signals {
+        Signals { unread, ..Signals::default() }
+    }
+
+    /// Counts a signal in place of the member of the metadata that had its id, and says in which row it is.
+    fn put(&mut self, id: Arc<str>, row: ResourceId, signal: &Value, former: Option<&Value>) {
+        let size = member_byte_size(&id, signal);
+        let former = former.filter(|_| self.rows.contains_key(&id));
+        let former = former.map_or(0, |former| member_byte_size(&id, former));
+        self.bytes = self.bytes.saturating_sub(former).saturating_add(size);
+        self.rows.insert(id, row);
+    }
+
+    /// Whether a resource has nothing else in its metadata, as most handles.
+    fn are_all_of(&self, members: &Members) -> bool {
+        !self.rows.is_empty() && members.len() == self.rows.len()
+    }
+}
+
+/// The size of the metadata of a resource that was read.
+pub(crate) fn metadata_bytes(resource: &Resource) -> usize {
+    match &resource.metadata {
+        Value::Map(members) if resource.signals.are_all_of(members) => {
+            members_byte_size(&Members::new()).saturating_add(resource.signals.bytes)
+        }
+        metadata => metadata.byte_size(),
+    }
+}
 
 impl Tree {
     /// Adds a signal to the metadata of a resource.
@@ -27,11 +71,16 @@ impl Tree {
         signal: Value,
     ) {
         let resource = self.change(slot);
-        resource.signals.entry(id.clone()).or_insert_with(|| ResourceId(env.ids.next()));
-        match &mut resource.metadata {
-            Value::Map(members) => _ = Arc::make_mut(members).insert(id.clone(), signal),
-            other => *other = Value::map([(id.clone(), signal)]),
-        }
+        let row = resource.signals.rows.get(&id).copied();
+        let row = row.unwrap_or_else(|| ResourceId(env.ids.next()));
+        let former = match &mut resource.metadata {
+            Value::Map(members) => Arc::make_mut(members).insert(id.clone(), signal.clone()),
+            other => {
+                *other = Value::map([(id.clone(), signal.clone())]);
+                None
+            }
+        };
+        resource.signals.put(id.clone(), row, &signal, former.as_ref());
         self.changes.signals.insert((slot, id));
     }
 
@@ -47,9 +96,9 @@ impl Tree {
         else {
             return;
         };
-        if !resource.signals.is_empty() {
+        if !resource.signals.rows.is_empty() {
             let signals = std::mem::take(&mut resource.signals);
-            self.changes.dropped_resources.extend(signals.into_values());
+            self.changes.dropped_resources.extend(signals.rows.into_values());
             self.changes.signals.retain(|(changed, _)| *changed != slot);
         }
     }
@@ -63,8 +112,8 @@ impl Tree {
             SignalStorage::Nowhere => KeptSignals::default(),
             SignalStorage::Metadata => KeptSignals {
                 count: resource.metadata.as_map().map_or(0, Members::len)
-                    + resource.unread_signals.count,
-                bytes: resource.metadata.byte_size() + resource.unread_signals.bytes,
+                    + resource.signals.unread.count,
+                bytes: metadata_bytes(resource) + resource.signals.unread.bytes,
             },
             SignalStorage::Data => {
                 KeptSignals { count: 0, bytes: members_byte_size(&resource.data) }
@@ -76,12 +125,12 @@ impl Tree {
     pub(crate) fn stored_metadata(&self, slot: Slot) -> Value {
         let resource = self.resource(slot);
         match &resource.metadata {
-            // Most handles have nothing else in their metadata.
-            Value::Map(members) if members.len() == resource.signals.len() => {
+            Value::Map(members) if resource.signals.are_all_of(members) => {
                 Value::Map(Arc::default())
             }
-            Value::Map(members) if !resource.signals.is_empty() => {
-                let others = members.iter().filter(|(id, _)| !resource.signals.contains_key(*id));
+            Value::Map(members) if !resource.signals.rows.is_empty() => {
+                let rows = &resource.signals.rows;
+                let others = members.iter().filter(|(id, _)| !rows.contains_key(*id));
                 Value::map(others.map(|(id, value)| (id.clone(), value.clone())))
             }
             metadata => metadata.clone(),
@@ -90,20 +139,17 @@ impl Tree {
 
     /// The number and the size of the signals that have rows of their own.
     pub(crate) fn stored_signals(&self, slot: Slot) -> KeptSignals {
-        let resource = self.resource(slot);
-        let members = resource.metadata.as_map();
-        let size = |id: &Arc<str>| members.and_then(|it| it.get(id)).map_or(0, Value::byte_size);
-        let bytes: usize = resource.signals.keys().map(|id| id.len() + size(id)).sum();
+        let signals = &self.resource(slot).signals;
         KeptSignals {
-            count: resource.signals.len() + resource.unread_signals.count,
-            bytes: bytes + resource.unread_signals.bytes,
+            count: signals.rows.len() + signals.unread.count,
+            bytes: signals.bytes + signals.unread.bytes,
         }
     }
 
     /// The row of a signal; `None` if it was forgotten meanwhile.
     pub(crate) fn signal_row(&self, slot: Slot, id: &Arc<str>) -> Option<ResourceRow> {
         let resource = self.resource(slot);
-        let (number, _, row) = resource.signals.get_full(id)?;
+        let (number, _, row) = resource.signals.rows.get_full(id)?;
         let signal = resource.metadata.as_map()?.get(id)?.clone();
         let body = ResourceBody {
             data: StoredMembers(Arc::new(Members::from_iter([(id.clone(), signal)]))),
@@ -128,7 +174,7 @@ impl Tree {
     pub(crate) fn slots_with_unread_signals(&self) -> Vec<(Slot, StackId)> {
         let resources = self.resources.iter().enumerate();
         let resources = resources.filter_map(|(at, it)| Some((Slot(at as u32), it.as_ref()?)));
-        let unread = resources.filter(|(_, resource)| resource.unread_signals.count > 0);
+        let unread = resources.filter(|(_, resource)| resource.signals.unread.count > 0);
         unread.map(|(slot, resource)| (slot, StackId(resource.id.0))).collect()
     }
 
@@ -140,13 +186,13 @@ impl Tree {
     ) -> Result<(), StoreError> {
         rows.sort_by_key(|row| row.number);
         let resource = self.resource_mut(slot);
-        resource.unread_signals = KeptSignals::default();
+        resource.signals.unread = KeptSignals::default();
         let mut members = resource.metadata.as_map().cloned().unwrap_or_default();
         for row in rows {
             let body = ResourceBody::read(&row.body, row.id)?;
             for (id, signal) in body.data.0.iter() {
-                resource.signals.insert(id.clone(), row.id);
-                members.insert(id.clone(), signal.clone());
+                let former = members.insert(id.clone(), signal.clone());
+                resource.signals.put(id.clone(), row.id, signal, former.as_ref());
             }
         }
         resource.metadata = Value::Map(Arc::new(members));

@@ -35,6 +35,7 @@ const ATTACKS: &[(&str, Attack)] = &[
     ("readers", |it| credentials::a_reader_sees_no_credentials(&it.kiln).boxed_local()),
     ("groups of groups", |it| sizes::groups_of_groups_are_refused(&it.kiln).boxed_local()),
     ("large values", |it| sizes::large_values_are_not_kept(it).boxed_local()),
+    ("large answers", |it| sizes::large_answers_are_not_kept(&it.kiln).boxed_local()),
     ("many signals", |it| sizes::signals_are_limited(&it.kiln).boxed_local()),
     ("many streams", |it| streams::a_project_has_a_limit(&it.kiln).boxed_local()),
     ("streams without a right", |it| streams::they_end_with_the_right(&it.kiln).boxed_local()),

@@ -60,6 +60,15 @@ pub(super) async fn large_values_are_not_kept(target: &Target) {
     let body = json!({
         "stack_name": "large", "template": template, "parameters": { "p": "x".repeat(256 << 10) },
     });
+    for path in ["/validate", "/stacks/preview"] {
+        let reply = kiln.ask(Who::Demo, "POST", path, Some(body.clone())).await;
+        let message = reply.body["error"]["message"].as_str().unwrap_or_default();
+        assert_eq!(reply.status, 400, "{path}: {message}");
+        assert!(
+            message.contains("the limit [kiln] max_value_bytes is 4194304"),
+            "{path}: {message}"
+        );
+    }
     assert_eq!(kiln.ask(Who::Demo, "POST", "/stacks", Some(body)).await.status, 201);
     let (status, reason) = kiln.rest(Who::Demo, "large").await.expect("a stack");
     assert_eq!(status, "CREATE_FAILED");
@@ -99,4 +108,23 @@ resources:
     assert!(message.contains("[kiln] max_signal_bytes_per_resource is 1048576"), "{message}");
     let metadata = user.ask(kiln, "GET", &format!("{handle}/metadata"), None).await.body;
     assert!(metadata["metadata"].as_object().expect("signals").len() <= 5);
+}
+
+/// A service answers with a value of 5 MiB.
+pub(super) async fn large_answers_are_not_kept(kiln: &KilnProcess) {
+    const NET: &str =
+        "{heat_template_version: 2021-04-16, resources: {n: {type: 'OS::Neutron::Net'}}}";
+    create(kiln, "answers", NET).await;
+    ended(kiln, Who::Demo, "answers", "CREATE_COMPLETE").await.expect("created");
+    let stack = path(kiln, Who::Demo, "answers").await;
+    let shown = kiln.ask(Who::Demo, "GET", &format!("{stack}/resources/n"), None).await.body;
+    let id = shown["resource"]["physical_resource_id"].as_str().expect("an id").to_owned();
+    kiln.meddle("networks", &id, json!({ "description": "x".repeat(5 << 20) })).await;
+    let actions = format!("{stack}/actions");
+    let asked = kiln.ask(Who::Demo, "POST", &actions, Some(json!({ "check": null }))).await;
+    assert_eq!(asked.status, 200, "{}", asked.body);
+    let (status, reason) = kiln.rest(Who::Demo, "answers").await.expect("a stack");
+    assert_eq!(status, "CHECK_FAILED");
+    assert!(reason.contains("the limit [kiln] max_value_bytes is 4194304"), "{reason}");
+    delete(kiln, Who::Demo, "answers").await.expect("deleted");
 }

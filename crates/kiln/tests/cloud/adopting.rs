@@ -121,3 +121,43 @@ async fn sealed_data_of_a_resource_belong_to_its_object() {
     assert_eq!(outputs(&kiln, "again").await["private_key"], "");
     delete(&kiln, Who::Demo, "again").await.expect("deleted");
 }
+
+/// What an adoption has made goes when it is rolled back, also inside nested stacks.
+#[tokio::test]
+async fn a_failed_adoption_leaves_nothing_that_it_made() {
+    let kiln = KilnProcess::empty(&[]).await;
+    let nested = "
+heat_template_version: 2021-04-16
+resources:
+  inner: {type: OS::Heat::SoftwareConfig, properties: {config: inner}}
+";
+    let template = "
+heat_template_version: 2021-04-16
+resources:
+  config: {type: OS::Heat::SoftwareConfig, properties: {config: outer}}
+  nested: {type: nested.yaml}
+  net: {type: OS::Neutron::Net, depends_on: [config, nested]}
+";
+    let config = json!({ "type": "OS::Heat::SoftwareConfig", "resource_id": "x" });
+    let document = json!({
+        "name": "again", "action": "CREATE", "status": "COMPLETE", "environment": {},
+        "template": template, "files": { "nested.yaml": nested },
+        "resources": {
+            "config": config,
+            "nested": { "type": "nested.yaml", "resource_id": "y", "resources": { "inner": config } },
+            "net": { "type": "OS::Neutron::Net" },
+        },
+    });
+    let body = json!({
+        "stack_name": "again", "adopt_stack_data": document.to_string(), "disable_rollback": false,
+    });
+    let reply = kiln.ask(Who::Demo, "POST", "/stacks", Some(body)).await;
+    assert_eq!(reply.status, 201, "{}", reply.body);
+    ended(&kiln, Who::Demo, "again", "ROLLBACK_COMPLETE").await.expect("rolled back");
+    let path = format!("{}/events?nested_depth=2", path(&kiln, Who::Demo, "again").await);
+    let events = kiln.ask(Who::Demo, "GET", &path, None).await.body.to_string();
+    assert!(events.contains("\"inner\""), "the nested stack was adopted: {events}");
+    let left = kiln.ask(Who::Demo, "GET", "/software_configs", None).await.body;
+    assert_eq!(left["software_configs"], json!([]));
+    delete(&kiln, Who::Demo, "again").await.expect("deleted");
+}

@@ -34,6 +34,8 @@ pub(crate) const CASES: &[(&str, Case<TestDatabase>)] = cases! {
         a_newer_schema_is_refused,
         transactions_are_counted,
         the_texts_of_an_earlier_version_are_sealed,
+        the_texts_of_an_earlier_version_are_masked,
+        a_file_that_was_not_written_anew_is_so_at_the_next_start,
         only_the_owner_can_read_the_files,
     }
 };

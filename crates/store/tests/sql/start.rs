@@ -3,7 +3,9 @@
 use super::keys::execute;
 use crate::test_store::{TestDatabase, TestStore, at, batch};
 use kiln_engine::PhysicalId;
-use kiln_engine::store::{Batch, EventQuery, NewTree, StackField, StackQuery, Store};
+use kiln_engine::store::{
+    Batch, EventQuery, EventRow, NewTree, ResourceRow, StackField, StackQuery, Store,
+};
 use kiln_store::{OpenError, SqlStore};
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
@@ -146,4 +148,63 @@ pub(crate) async fn only_the_owner_can_read_the_files(database: TestDatabase) {
         assert_eq!(mode(suffix), 0o600, "kiln.db{suffix}");
     }
     store.close().await;
+}
+
+/// A resource that hides the text `hunter2`.
+const HIDING: &[u8] = include_bytes!("../../../engine/tests/records/v1/resource.hidden_value.bin");
+
+pub(crate) async fn the_texts_of_an_earlier_version_are_masked(database: TestDatabase) {
+    let store = Arc::new(database.open().await);
+    let test = TestStore::new(store.clone(), store.clone());
+    let (stack, lease) = test.owned("p", "a").await;
+    let (other, others) = test.owned("p", "b").await;
+    let row = |stack| {
+        let mut row = test.resource(stack, 1);
+        row.summary.reason = "refused: hunter2".into();
+        row.summary.physical_id = Some(PhysicalId::new("id-of-hunter2"));
+        row
+    };
+    let hiding = ResourceRow { body: HIDING.to_vec(), ..row(&stack) };
+    let event = EventRow { reason: "refused: hunter2".into(), ..test.event(&stack, 1) };
+    let events = vec![event];
+    test.write(Batch { resources: vec![hiding], events, ..batch(lease) }).await;
+    let foreign = row(&other);
+    test.write(Batch { resources: vec![foreign.clone()], ..batch(others) }).await;
+    store.close().await;
+    execute(&database, "DELETE FROM settings WHERE name = 'texts_masked'").await;
+    let store = database.open().await;
+    let listed = store.lean_resources(stack.id).await.unwrap().0.remove(0);
+    assert_eq!(&*listed.summary.reason, "refused: ******");
+    assert_eq!(listed.summary.physical_id, Some(PhysicalId::hidden("id-of-hunter2")));
+    let query = EventQuery {
+        stacks: vec![stack.id],
+        filters: Vec::new(),
+        descending: false,
+        marker: None,
+        limit: None,
+    };
+    assert_eq!(&*store.events(&query).await.unwrap()[0].reason, "refused: ******");
+    // Another stack does not hide it.
+    let listed = store.lean_resources(other.id).await.unwrap().0.remove(0);
+    assert_eq!(listed, ResourceRow { body: Vec::new(), ..foreign });
+    store.close().await;
+}
+
+/// The process ended after a migration, and before the file was written anew.
+pub(crate) async fn a_file_that_was_not_written_anew_is_so_at_the_next_start(
+    database: TestDatabase,
+) {
+    let Some(path) = database.url.strip_prefix("sqlite://").map(str::to_owned) else { return };
+    database.open().await.close().await;
+    execute(&database, "CREATE TABLE dropped (text TEXT)").await;
+    execute(&database, "INSERT INTO dropped VALUES ('PLAIN')").await;
+    execute(&database, "DROP TABLE dropped").await;
+    execute(&database, "INSERT INTO settings (name, body) VALUES ('wipe_due', x'31')").await;
+    database.open().await.close().await;
+    for suffix in ["", "-wal"] {
+        let bytes = std::fs::read(format!("{path}{suffix}")).unwrap_or_default();
+        assert!(!bytes.windows(5).any(|part| part == b"PLAIN"), "kiln.db{suffix}");
+    }
+    let due = execute(&database, "SELECT name FROM settings WHERE name = 'wipe_due'").await;
+    assert!(due.is_empty());
 }
