@@ -367,7 +367,7 @@ fn a_failure_is_told_in_the_words_of_the_service() {
     }
     let mut drive = Drive::new(Members::new());
     drive.run(&thing(), OperationKind::Create, &mut Full);
-    let told = "Conflict: Quota exceeded for resources: ['thing']. (HTTP 409). Next: ask for a higher quota, or \
+    let told = "Conflict: Quota exceeded for resources: ['thing']. Next: ask for a higher quota, or \
                 remove something.";
     assert_eq!(drive.failure(), told);
 }
@@ -480,7 +480,8 @@ fn a_check_that_finds_nothing_tells_what_to_do() {
     let mut drive = Drive::new(Members::new());
     drive.context.physical_id = Some("t1".into());
     drive.run(&kind, OperationKind::Check, &mut Gone);
-    let told = "NotFound: It is gone. (HTTP 404). Next: bring it back, or update the stack, which makes another.";
+    let told =
+        "NotFound: It is gone. Next: bring it back, or update the stack, which makes another.";
     assert_eq!(drive.failure(), told);
 }
 

@@ -60,6 +60,7 @@ impl OpError {
             }
             _ => rejection_of(&said, reply),
         };
+        message.truncate(message.trim_end_matches('.').len());
         message.push_str(&format!(". Next: {next}."));
         let is_retryable = reply.status == 409 && !is_quota(&said);
         OpError::Failed(Failure { class, message, is_retryable })
