@@ -5,14 +5,13 @@ use serde_json::Value;
 use std::path::Path;
 
 /// Codes without samples, and why.
-const NO_SAMPLE: [(&str, &str); 10] = [
+const NO_SAMPLE: [(&str, &str); 9] = [
     ("K0103", "half a megabyte is too long for a page"),
     ("K0104", "so are a hundred brackets"),
     ("K0305", "an update is needed"),
     ("K0407", "so are a thousand resources"),
     ("K0413", "only the API knows the cloud"),
     ("K0414", "no other value works with OpenStack"),
-    ("K0705", "not told yet"),
     ("K0902", "only requests to the API can do it"),
     ("K1101", "about files of operators, not about templates"),
     ("K1102", "about files of operators, not about templates"),

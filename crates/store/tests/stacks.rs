@@ -58,10 +58,15 @@ impl Site {
 
     /// The stack when nothing is being done with it.
     async fn rest(&self, id: StackId) -> StackRow {
-        self.engine.wait_until_idle(id, 0).await.unwrap();
-        let stack = self.service.store().stack(id).await.unwrap().unwrap();
-        assert_ne!(stack.summary.state.status, Status::InProgress);
-        stack
+        loop {
+            // An engine gives a tree up that is large and idle, or whose lease it could not renew in time.
+            self.engine.wait_until_idle(id, 0).await;
+            let stack = self.service.store().stack(id).await.unwrap().unwrap();
+            if stack.summary.state.status != Status::InProgress {
+                return stack;
+            }
+            tokio::task::yield_now().await;
+        }
     }
 
     async fn signal(&self, stack: &StackRow, id: &str, data: &str) -> Result<(), String> {

@@ -31,6 +31,8 @@ async fn failure(kiln: &KilnProcess, who: Who, resources: Json) -> String {
 #[tokio::test]
 async fn what_the_cloud_forbids_is_refused_before_anything_is_made() {
     let kiln = KilnProcess::start(&[]).await;
+    let limit = json!({ "service": "compute", "name": "metadata_items", "limit": 128 });
+    kiln.cloud(Who::Admin, "POST", "/sim/quota", Some(limit)).await;
     let metadata: Json = (0..129).map(|at| (at.to_string(), json!("x"))).collect();
     let networks = json!([{ "network": "private" }]);
     let server = json!({ "image": "cirros", "flavor": "m1.tiny", "networks": networks, "metadata": metadata });
