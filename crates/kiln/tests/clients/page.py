@@ -10,7 +10,7 @@ import re
 
 LEFT_OUT = re.compile(r'^\[… (\d+) lines …\]$')
 EXIT_STATUS = re.compile(r'^\[exit status (\d+)\]$')
-FILE_NAME = re.compile(r'^`([\w.-]+)`$')
+FILE_NAME = re.compile(r'^`([\w./-]+)`$')
 
 
 @dataclasses.dataclass

@@ -1,0 +1,19 @@
+//! Sessions: what the `console` blocks of the pages say is typed, is typed, and is answered as written.
+//!
+//! The runner is that of the clients (`tests/clients/replay.py`), on one `kiln dev` for all pages. A command that cannot run
+//! in a test, such as one that installs a package, stands in an `sh` block.
+
+use super::pages::all;
+use crate::clients::{Dev, clients, python};
+
+#[test]
+fn sessions_in_the_pages_are_as_written() {
+    let Some(clients) = clients() else { return };
+    let server = Dev::start_with(&[]);
+    for page in all() {
+        if page.blocks().iter().any(|block| block.kind == "console") {
+            let arguments = vec![page.path.clone(), server.clouds(), "--in-order".into()];
+            python(&clients, "replay.py", arguments);
+        }
+    }
+}
