@@ -82,7 +82,8 @@ fn collect(folder: &Path, pages: &mut Vec<Page>) {
     }
 }
 
-/// Every whole template in a page is valid. Those of the page of errors have tests of their own.
+/// Every whole template in a page is valid. Those of the page of errors have tests of their own, and files of a page with
+/// sessions are used there.
 #[test]
 fn every_template_in_the_pages_is_valid() {
     let mut count = 0;
@@ -94,7 +95,11 @@ fn every_template_in_the_pages_is_valid() {
                 directory.put(file, block.text.as_bytes());
             }
         }
-        let is_template = |it: &&Block| it.kind == "yaml" && it.text.contains("_template_version:");
+        let has_session = blocks.iter().any(|it| it.kind == "console");
+        let is_template = |it: &&Block| {
+            let is_used = has_session && it.file.is_some();
+            it.kind == "yaml" && it.text.contains("_template_version:") && !is_used
+        };
         for block in blocks.iter().filter(is_template) {
             let file = block.file.as_deref().unwrap_or("template.yaml");
             directory.put(file, block.text.as_bytes());
@@ -104,7 +109,7 @@ fn every_template_in_the_pages_is_valid() {
             count += 1;
         }
     }
-    assert!(count > 20, "{count} templates were found");
+    assert!(count > 5, "{count} templates were found");
 }
 
 /// A file that pages show is the same in all of them, and in `examples/tutorial`.
