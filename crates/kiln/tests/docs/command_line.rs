@@ -11,7 +11,7 @@ The help of every command of `kiln`, as `-h` prints it. `--help` prints more, su
 `orchestration`, `software`) have. A link named `heat` to the program is the older client, with its commands and output. Generated:
 `KILN_BLESS=1 cargo nextest run -p kiln docs::command_line` writes it.
 
-Exit statuses: 0 success; 1 failure; 2 a mistake in the command line, or a file that cannot be read.
+Exit statuses: 0 success; 1 failure; 2 a mistake in the command line, or a file that cannot be read; 4 the time of `--wait-timeout` is over.
 ";
 
 #[test]

@@ -46,8 +46,12 @@ fn samples(text: &str) -> String {
         let file = line.split_whitespace().nth(2);
         let named = file.map(|it| format!(", `{it}`")).unwrap_or_default();
         match line.split_whitespace().nth(1) {
-            Some("fails") if line.starts_with("```") => _ = writeln!(out, "Fails{named}:\n\n```yaml"),
-            Some("works") if line.starts_with("```") => _ = writeln!(out, "Works{named}:\n\n```yaml"),
+            Some("fails") if line.starts_with("```") => {
+                _ = writeln!(out, "Fails{named}:\n\n```yaml")
+            }
+            Some("works") if line.starts_with("```") => {
+                _ = writeln!(out, "Works{named}:\n\n```yaml")
+            }
             Some("with") if line.starts_with("```") => _ = writeln!(out, "With{named}:\n\n```yaml"),
             _ => _ = writeln!(out, "{line}"),
         }

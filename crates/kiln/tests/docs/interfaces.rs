@@ -70,7 +70,11 @@ fn the_page_of_the_functions_is_in_step() {
         };
         let (usage, about) = (function.usage.replace('|', "\\|"), cell(function.about));
         let versions = versions(function);
-        _ = writeln!(page, "| `{}` | {versions} | {conditions} | `{usage}` | {about} |", function.name);
+        _ = writeln!(
+            page,
+            "| `{}` | {versions} | {conditions} | `{usage}` | {about} |",
+            function.name
+        );
     }
     compare("functions.md", &page);
 }

@@ -6,7 +6,8 @@ use std::fs;
 
 #[test]
 fn the_dashboard_has_metrics_that_exist() {
-    let text = fs::read_to_string(root().join("docs/data/grafana-dashboard.json")).expect("the file");
+    let text =
+        fs::read_to_string(root().join("docs/data/grafana-dashboard.json")).expect("the file");
     let dashboard: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     assert!(dashboard["panels"].as_array().is_some_and(|it| it.len() > 5), "panels");
     let page = fs::read_to_string(root().join("docs/operating.md")).expect("the page of metrics");

@@ -49,7 +49,8 @@ fn object(value: &Value) -> &Map<String, Value> {
 }
 
 fn section(method: &str, path: &str, operation: &Value) -> String {
-    let mut text = format!("\n## {method} {path}\n\n{}\n", operation["summary"].as_str().unwrap_or(""));
+    let mut text =
+        format!("\n## {method} {path}\n\n{}\n", operation["summary"].as_str().unwrap_or(""));
     let rules = rules(method, path).join("`, `");
     _ = writeln!(text, "\nRule: `{rules}`. {}", success(&operation["responses"]));
     let parameters = operation["parameters"].as_array().into_iter().flatten();
@@ -121,12 +122,17 @@ fn kind(schema: &Value) -> String {
     if let Some(name) = schema["$ref"].as_str().and_then(|it| it.rsplit('/').next()) {
         return format!("[{name}](#{})", name.to_lowercase());
     }
-    let null = if schema["nullable"] == true && !schema["type"].is_null() { " or null" } else { "" };
+    let null =
+        if schema["nullable"] == true && !schema["type"].is_null() { " or null" } else { "" };
     let word = match schema["type"].as_str() {
         Some("array") => format!("list of {}", kind(&schema["items"])),
         Some("string") if schema["format"] == "date-time" => "time".to_owned(),
         Some("string") => match schema["enum"].as_array() {
-            Some(words) => words.iter().map(|it| it.as_str().unwrap_or("").to_owned()).collect::<Vec<_>>().join(" or "),
+            Some(words) => words
+                .iter()
+                .map(|it| it.as_str().unwrap_or("").to_owned())
+                .collect::<Vec<_>>()
+                .join(" or "),
             None => "text".to_owned(),
         },
         Some(word) => word.to_owned(),

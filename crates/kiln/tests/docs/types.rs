@@ -181,7 +181,10 @@ fn constraint(constraint: &Constraint) -> String {
     };
     match &constraint.rule {
         Rule::Length { min, max } => {
-            format!("Length: {}.", between(min.map(|it| it.to_string()), max.map(|it| it.to_string())))
+            format!(
+                "Length: {}.",
+                between(min.map(|it| it.to_string()), max.map(|it| it.to_string()))
+            )
         }
         Rule::Range { min, max } => {
             let number = |value: &Option<Value>| value.as_ref().map(|it| json(it, Keys::Ordered));
