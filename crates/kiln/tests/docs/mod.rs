@@ -33,8 +33,12 @@ fn compare(name: &str, page: &str) {
     assert!(written == page, "docs/reference/{name} is stale: run with KILN_BLESS=1");
 }
 
-/// Text as it is written into a cell of a table.
+/// Text as it is written into a cell of a table; what is in backticks stays as it is.
 fn cell(text: &str) -> String {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    text.replace('|', "\\|").replace('<', "&lt;").replace('*', "\\*").replace('$', "\\$")
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|");
+    let parts = text.split('`').enumerate().map(|(at, part)| match at % 2 {
+        0 => part.replace('<', "&lt;").replace('*', "\\*").replace('$', "\\$"),
+        _ => part.to_owned(),
+    });
+    parts.collect::<Vec<_>>().join("`")
 }

@@ -92,7 +92,7 @@ fn section(schema: &TypeSchema) -> String {
         text.push_str("\nHeat no longer supports this type; Kiln does.\n");
     }
     let mut rows = Vec::new();
-    schema.properties.iter().for_each(|it| collect(it, String::new(), &mut rows));
+    schema.properties.iter().for_each(|it| collect(it, "", &mut rows));
     if schema.any_property {
         text.push_str("\nThe type accepts any property.\n");
     }
@@ -102,8 +102,8 @@ fn section(schema: &TypeSchema) -> String {
     }
     if !schema.update_policy.is_empty() {
         let mut rows = Vec::new();
-        schema.update_policy.iter().for_each(|it| collect(it, String::new(), &mut rows));
-        let head = "| update_policy | type | default | update | meaning |\n|---|---|---|---|---|";
+        schema.update_policy.iter().for_each(|it| collect(it, "update_policy.", &mut rows));
+        let head = "| policy | type | default | update | meaning |\n|---|---|---|---|---|";
         _ = writeln!(text, "\n{head}\n{}", rows.join("\n"));
     }
     if schema.dynamic_attributes {
@@ -118,19 +118,19 @@ fn section(schema: &TypeSchema) -> String {
 }
 
 /// The rows of a property and of its members.
-fn collect(property: &Property, above: String, rows: &mut Vec<String>) {
+fn collect(property: &Property, above: &str, rows: &mut Vec<String>) {
     let path = format!("{above}{}", property.name);
     rows.push(row(property, &path, above.is_empty()));
     match &property.inner {
         Inner::Free => (),
         Inner::Members(members) => {
-            members.iter().for_each(|it| collect(it, format!("{path}."), rows));
+            members.iter().for_each(|it| collect(it, &format!("{path}."), rows));
         }
         Inner::Each(each) => {
             let path = path + if property.kind.name() == "List" { "[]" } else { ".*" };
             match &each.inner {
                 Inner::Members(members) => {
-                    members.iter().for_each(|it| collect(it, format!("{path}."), rows));
+                    members.iter().for_each(|it| collect(it, &format!("{path}."), rows));
                 }
                 _ if each.constraints.is_empty() && each.about.is_empty() => (),
                 _ => rows.push(row(each, &path, false)),
