@@ -82,8 +82,13 @@ impl Fault {
             ("error", Value::map(error)),
         ]);
         let mut response = Response::json(status, &body).into_response();
-        if status == StatusCode::TOO_MANY_REQUESTS {
-            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        let retry_after = match status {
+            StatusCode::TOO_MANY_REQUESTS => Some("1"),
+            StatusCode::SERVICE_UNAVAILABLE => Some("5"),
+            _ => None,
+        };
+        if let Some(seconds) = retry_after {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static(seconds));
         }
         response
     }

@@ -163,10 +163,7 @@ impl Request {
         part: TreePart<'_>,
         show: impl Fn(&StackRow, &StackView<'_>) -> Result<T, Fault> + Send,
     ) -> Result<T, Fault> {
-        let show_of = |view: &View| match view.stack(stack.id) {
-            Some(seen) => show(stack, &seen),
-            None => Err(RequestError::not_found("Stack", &stack.summary.name).into()),
-        };
+        let show_of = |view: &View| show_seen(stack, view, &show);
         let view = self.service().part(stack, part).await?;
         let result = self.work_on(view.bytes(), || show_of(&view)).await;
         if !view.is_incomplete() {
@@ -184,10 +181,7 @@ impl Request {
         show: impl Fn(&StackRow, &StackView<'_>) -> Result<T, Fault> + Send,
     ) -> Result<T, Fault> {
         let service = self.service();
-        let show_of = |view: &View| match view.stack(stack.id) {
-            Some(seen) => show(stack, &seen),
-            None => Err(RequestError::not_found("Stack", &stack.summary.name).into()),
-        };
+        let show_of = |view: &View| show_seen(stack, view, &show);
         let mut view = service.part(stack, TreePart::Outputs).await?;
         view.record_attributes();
         let mut result = self.work_on(view.bytes(), || show_of(&view)).await;
@@ -210,10 +204,7 @@ impl Request {
         show: impl Fn(&StackRow, &StackView<'_>) -> Result<T, Fault> + Send,
     ) -> Result<T, Fault> {
         let (stack, service) = (self.stack().await?, self.service());
-        let show_of = |view: &View| match view.stack(stack.id) {
-            Some(seen) => show(&stack, &seen),
-            None => Err(RequestError::not_found("Stack", &stack.summary.name).into()),
-        };
+        let show_of = |view: &View| show_seen(&stack, view, &show);
         let mut view = service.part(&stack, TreePart::Resource(resource)).await?;
         service.refresh_resource(&mut view, stack.id, resource).await;
         let result = self.work_on(view.bytes(), || show_of(&view)).await;
@@ -237,6 +228,18 @@ impl Request {
         let (name, id) = (percent::encode(name), percent::encode(id));
         format!("{}/{}/stacks/{name}/{id}", self.base, percent::encode(project))
     }
+}
+
+/// Shows a stack as a view has it: its row may have been read at another moment than the rest of its tree.
+fn show_seen<T>(
+    stack: &StackRow,
+    view: &View,
+    show: impl Fn(&StackRow, &StackView<'_>) -> Result<T, Fault>,
+) -> Result<T, Fault> {
+    let Some(seen) = view.stack(stack.id) else {
+        return Err(RequestError::not_found("Stack", &stack.summary.name).into());
+    };
+    show(&StackRow { summary: seen.summary().clone(), ..stack.clone() }, &seen)
 }
 
 /// A link.

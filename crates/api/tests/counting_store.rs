@@ -137,6 +137,7 @@ impl Sealer for CountingStore {
 }
 
 forward!(Store {
+    time() -> Result<Time, StoreError>;
     create_tree(tree: NewTree) -> Result<(), CreateError>;
     claim(engine: EngineId, now: Time, until: Time, limit: usize) -> Result<Vec<Lease>, StoreError>;
     claim_tree(engine: EngineId, root: StackId, now: Time, until: Time) -> Result<Option<Lease>, StoreError>;

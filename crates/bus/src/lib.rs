@@ -4,11 +4,14 @@
 //! background task sends them to a broker; the log is written at once. A slow or unreachable broker does not delay stacks:
 //! when the queue is full, the oldest notifications are dropped and counted.
 //!
-//! Only `rabbit.rs` uses the AMQP library.
+//! The broker is also a carrier of the bell, by which processes tell each other what waits for them in the store.
+//!
+//! Only `rabbit.rs` and `bell.rs` use the AMQP library.
 
 #![forbid(unsafe_code)]
 
 mod address;
+mod bell;
 mod config;
 mod level;
 mod message;
@@ -18,6 +21,7 @@ mod sender;
 mod tls;
 
 pub use address::{Address, BadAddress, Host};
+pub use bell::carry_bell;
 pub use config::{BusConfig, Driver};
 pub use level::Level;
 pub use sender::Bus;

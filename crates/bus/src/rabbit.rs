@@ -1,4 +1,4 @@
-//! The connection to RabbitMQ for publishing. Only this file uses the AMQP library.
+//! The connection to RabbitMQ for publishing notifications.
 
 use crate::address::Host;
 use crate::{BusConfig, Tls};
@@ -208,7 +208,10 @@ impl BrokerConnection {
     }
 }
 
-fn arguments(config: &BusConfig, host: &Host) -> Result<OpenConnectionArguments, PublishError> {
+pub(crate) fn arguments(
+    config: &BusConfig,
+    host: &Host,
+) -> Result<OpenConnectionArguments, PublishError> {
     let place =
         if host.name.contains(':') { format!("[{}]", host.name) } else { host.name.clone() };
     let mut arguments = OpenConnectionArguments::new(&place, host.port, &host.user, &host.password);
@@ -236,11 +239,11 @@ fn properties() -> BasicProperties {
         .finish()
 }
 
-fn connection_lost(error: Error) -> PublishError {
+pub(crate) fn connection_lost(error: Error) -> PublishError {
     PublishError::Lost(error.to_string())
 }
 
-async fn with_timeout<T>(
+pub(crate) async fn with_timeout<T>(
     timeout: Duration,
     done: impl Future<Output = Result<T, PublishError>>,
 ) -> Result<T, PublishError> {

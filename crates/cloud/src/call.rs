@@ -185,6 +185,8 @@ pub enum CallError {
     Impossible(String),
     /// The call was sent and no reply came: it may have happened, or may happen yet.
     Lost(String),
+    /// The call was not sent, because its sender does not own what it works on any more.
+    Fenced,
 }
 
 /// A call that reads an object or a list.
@@ -502,6 +504,7 @@ impl fmt::Display for CallError {
             CallError::NotSent(why) => write!(f, "not sent: {why}"),
             CallError::Impossible(why) => write!(f, "{why}"),
             CallError::Lost(why) => write!(f, "no reply: {why}"),
+            CallError::Fenced => write!(f, "not sent: another engine owns the stack"),
         }
     }
 }

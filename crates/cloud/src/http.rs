@@ -51,7 +51,7 @@ impl Transport for Http {
             let service = service.catalogue_type();
             return Err(CallError::Impossible(format!("no endpoint of {service} is known")));
         };
-        let _permit = self.limits.acquire(service, Lane::Single).await;
+        let _permit = self.limits.admit(&call.request, Lane::Single).await?;
         let request = build(&self.client, endpoint, &call.request)?;
         let made_for = call.made_for();
         Exchange { service, is_text: call.request.is_text, made_for }.run(request).await
@@ -130,6 +130,7 @@ impl Exchange<'_> {
             CallError::NotSent(why) => CallError::NotSent(self.mask(&why)),
             CallError::Impossible(why) => CallError::Impossible(self.mask(&why)),
             CallError::Lost(why) => CallError::Lost(self.mask(&why)),
+            CallError::Fenced => CallError::Fenced,
         }
     }
 

@@ -7,6 +7,7 @@ mod bounded;
 mod call;
 mod credential;
 mod entity;
+mod fence;
 mod http;
 mod limits;
 pub mod metrics;
@@ -25,6 +26,7 @@ pub use call::{
 };
 pub use credential::{Auth, Credential, PendingDelegation, UserToken};
 pub use entity::{DomainRef, EntityRef};
+pub use fence::{Fence, pass_fence, with_fence};
 pub use http::{Http, client_builder};
 pub use limits::{CallLimits, DEFAULT_MAX_CALLS, Lane, Permit};
 pub use openstack::{Login, OpenStack, ServiceSettings, Settings, StackDomain};

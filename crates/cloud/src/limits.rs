@@ -3,8 +3,8 @@
 //! A call for one caller waits for one of the regular permits. A call whose reply many callers share has a few permits
 //! of its own: it must not wait behind a hundred calls that serve one caller each.
 
-use crate::Service;
 use crate::metrics::Waiting;
+use crate::{CallError, HttpRequest, Service, pass_fence};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -44,8 +44,19 @@ impl CallLimits {
         }
     }
 
+    /// Waits until a request may be sent: for a permit, and then, if it changes something, for its fence.
+    pub async fn admit(
+        &self,
+        request: &HttpRequest,
+        lane: Lane,
+    ) -> Result<Option<Permit>, CallError> {
+        let permit = self.acquire(request.service, lane).await;
+        pass_fence(request).await?;
+        Ok(permit)
+    }
+
     /// Waits for a permit.
-    pub async fn acquire(&self, service: Service, lane: Lane) -> Option<Permit> {
+    async fn acquire(&self, service: Service, lane: Lane) -> Option<Permit> {
         let count = match lane {
             Lane::Single => self.max_calls,
             Lane::Shared => self.max_calls.div_ceil(10),

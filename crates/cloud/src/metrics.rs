@@ -91,7 +91,7 @@ fn status_class(reply: &Result<Reply, CallError>) -> &'static str {
             400..500 => "4xx",
             500.. => "5xx",
         },
-        Err(CallError::NotSent(_) | CallError::Impossible(_)) => "not_sent",
+        Err(CallError::NotSent(_) | CallError::Impossible(_) | CallError::Fenced) => "not_sent",
         Err(CallError::Lost(_)) => "lost",
     }
 }

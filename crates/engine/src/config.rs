@@ -1,6 +1,7 @@
 //! What an operator decides about the engine, with the defaults of the reference.
 
 use crate::alarms::{NoWebhooks, WebhookClient};
+use crate::bell::Bell;
 use crate::global_environment::SharedGlobalEnvironment;
 use crate::metrics::Metrics;
 use crate::notification::NotificationListener;
@@ -87,6 +88,8 @@ pub struct Config {
     pub template_fetcher: Arc<dyn TemplateFetcher>,
     /// Takes notifications about stacks, once they are durable; without a listener none are made.
     pub listener: Option<Arc<dyn NotificationListener>>,
+    /// Tells other processes what waits for them in the store, and hears them: clones of a configuration share it.
+    pub bell: Bell,
     /// Texts that were read lately: clones of a configuration share them.
     pub template_cache: Arc<TemplateCache>,
     /// The metrics of the engine and of the services: clones of a configuration count together.
@@ -118,6 +121,7 @@ impl Default for Config {
             webhook_client: Arc::new(NoWebhooks),
             template_fetcher: Arc::new(NoFetcher),
             listener: None,
+            bell: Bell::default(),
             template_cache: Arc::default(),
             metrics: Arc::default(),
         }

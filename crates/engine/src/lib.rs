@@ -10,6 +10,7 @@
 
 mod activity;
 pub mod alarms;
+mod bell;
 mod blueprint;
 mod config;
 mod decide;
@@ -75,11 +76,15 @@ pub use view::{OutputView, ResourceView, StackView, TreeReader, View};
 pub use workers::{HeldMemory, TooMuchWork, WorkLimits, WorkShare, Workers};
 
 // What the binary needs to run an engine, and what a receiver of notifications needs.
+pub use bell::{Bell, CarriedBell, Listener, Ring};
 pub use config::{ByteLimits, Config};
 pub use global_environment::SharedGlobalEnvironment;
 pub use metrics::{Counters, Label, Metrics};
 pub use notification::{Notification, NotificationListener, Scaling};
-pub use runtime::{Engine, EngineSettings, SystemIds, TreeStatus, now};
+pub use runtime::{
+    Engine, EngineSettings, SystemIds, TreeStatus, follow_store_clock, keep_following_store_clock,
+    now,
+};
 pub use template_cache::TemplateCache;
 pub use template_fetcher::TemplateFetcher;
 

@@ -292,6 +292,10 @@ impl Store for MemoryStore {
         Ok(())
     }
 
+    async fn time(&self) -> Result<Time, StoreError> {
+        Ok(crate::runtime::machine_time())
+    }
+
     async fn claim(
         &self,
         engine: EngineId,

@@ -7,6 +7,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 /// One label with its value.
@@ -26,6 +27,8 @@ pub struct Metrics {
     pub(crate) leases_held: Gauge,
     /// Trees that were given up because their lease was lost.
     pub(crate) leases_lost: Counter,
+    /// Seconds by which this machine's clock is ahead of the store's.
+    pub(crate) clock_difference: Gauge<f64, AtomicU64>,
     /// Operations on resources that are under way.
     pub(crate) operations_running: Gauge,
     /// Operations that were started, by `operation`.
@@ -69,6 +72,7 @@ impl Default for Metrics {
             trees_unreadable: Counter::default(),
             leases_held: Gauge::default(),
             leases_lost: Counter::default(),
+            clock_difference: Gauge::default(),
             operations_running: Gauge::default(),
             operations_started: Family::default(),
             operations_failed: Family::default(),
@@ -118,6 +122,11 @@ impl Metrics {
             "kiln_leases_lost",
             "Trees of stacks that were given up because their lease was lost",
             self.leases_lost.clone(),
+        );
+        registry.register(
+            "kiln_clock_difference_seconds",
+            "Seconds by which this machine's clock is ahead of the database's",
+            self.clock_difference.clone(),
         );
         registry.register(
             "kiln_commit_batches",

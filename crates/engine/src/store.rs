@@ -21,6 +21,9 @@ use std::sync::Arc;
 /// All methods may be called at the same time. A method that fails has changed nothing.
 #[async_trait]
 pub trait Store: crate::objects::Objects + crate::alarms::Alarms + Sealer {
+    /// The current time by the clock that all engines on this store share.
+    async fn time(&self) -> Result<Time, StoreError>;
+
     // --- trees and their owners ---
 
     /// Adds a tree: its root stack with its recipe, and an owner if one is named.

@@ -9,7 +9,7 @@ use crate::partial_tree::{TreePart, read_part};
 use crate::record::placeholder_tree;
 use crate::state::{Action, State, Status};
 use crate::store::{CommandRow, Hash, Store, StoreError, TreeRows};
-use crate::summary::ResourceSummary;
+use crate::summary::{ResourceSummary, StackSummary};
 use crate::tree::{Resource, Slot, StackKey, Tree};
 use crate::workers::{HeldMemory, WorkShare};
 use indexmap::IndexMap;
@@ -274,6 +274,11 @@ impl<'v> StackView<'v> {
     /// Its id.
     pub fn id(&self) -> StackId {
         self.tree.stack(self.key).id
+    }
+
+    /// Its name, state, times and tags.
+    pub fn summary(&self) -> &'v StackSummary {
+        &self.tree.stack(self.key).summary
     }
 
     /// Its name.

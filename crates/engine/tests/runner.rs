@@ -8,7 +8,9 @@
 )]
 
 mod alarms;
+mod asleep;
 mod balanced;
+mod bell;
 mod exhaustive;
 mod export;
 mod hooks;

@@ -7,16 +7,22 @@ use crate::simulation::world::{Rng, config, recipe};
 use kiln_cloud::{Auth, Call, CallError, Credential, Reply, Transport};
 use kiln_engine::store::{Batch, CommandRow, EventQuery, Lease, ResourceRow, StackQuery, Store};
 use kiln_engine::{
-    Action, Command, CommandId, Config, Engine, EngineId, EngineSettings as Pace, Ids, MemoryStore,
-    NewStack, StackId, StackSettings, Status, Time, TreePart, View, now,
+    Action, Bell, Command, CommandId, Config, Engine, EngineId, EngineSettings as Pace, Ids,
+    MemoryStore, NewStack, StackId, StackSettings, Status, Time, TreePart, View, now,
 };
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+/// How often these engines look for work.
+const SCAN_INTERVAL: Duration = Duration::from_millis(20);
+
+/// How long the leases of these engines last.
+pub(crate) const LEASE: Duration = Duration::from_millis(300);
+
 /// The cloud of the simulation, behind a real task, and its book of delegations.
 #[derive(Default)]
-struct Near(Mutex<Cloud>, Mutex<Book>);
+pub(crate) struct Near(Mutex<Cloud>, Mutex<Book>);
 
 /// The delegations that exist, and whether they can be revoked.
 #[derive(Default)]
@@ -44,32 +50,53 @@ impl Transport for Near {
     }
 }
 
-struct Site {
-    store: Arc<MemoryStore>,
-    cloud: Arc<Near>,
+pub(crate) struct Site {
+    pub(crate) store: Arc<MemoryStore>,
+    pub(crate) cloud: Arc<Near>,
+    pub(crate) bell: Bell,
     rng: Rng,
 }
 
 impl Site {
-    fn new() -> Site {
-        Site { store: Arc::default(), cloud: Arc::default(), rng: Rng(7) }
+    pub(crate) fn new() -> Site {
+        Site { store: Arc::default(), cloud: Arc::default(), bell: Bell::default(), rng: Rng(7) }
     }
 
-    fn engine(&self) -> Engine {
+    pub(crate) fn engine(&self) -> Engine {
+        self.starter(self.cloud.clone(), SCAN_INTERVAL)()
+    }
+
+    /// Starts an engine whose calls go through a transport.
+    pub(crate) fn starter(
+        &self,
+        transport: Arc<dyn Transport>,
+        scan_interval: Duration,
+    ) -> impl FnOnce() -> Engine + Send + 'static {
         let pace = Pace {
-            lease_duration: Duration::from_millis(300),
-            scan_interval: Duration::from_millis(20),
+            lease_duration: LEASE,
+            scan_interval,
             idle_timeout: Duration::from_millis(200),
             ..Pace::default()
         };
-        let config = Config { lost_call_window: Duration::from_millis(100), ..(*config()).clone() };
-        Engine::start(Arc::new(config), self.store.clone(), self.cloud.clone(), pace)
+        let config = Config {
+            lost_call_window: Duration::from_millis(100),
+            bell: self.bell.clone(),
+            ..(*config()).clone()
+        };
+        let store = self.store.clone();
+        move || Engine::start(Arc::new(config), store, transport, pace)
     }
 
-    async fn create(&mut self, engine: &Engine, name: &str, plan: &Plan) -> StackId {
-        let id = StackId(Ids::next(&mut self.rng));
-        let new = NewStack {
-            id,
+    pub(crate) async fn create(&mut self, engine: &Engine, name: &str, plan: &Plan) -> StackId {
+        let new = self.new_stack(name, plan);
+        let id = new.id;
+        engine.create(new, None).await.unwrap();
+        id
+    }
+
+    pub(crate) fn new_stack(&mut self, name: &str, plan: &Plan) -> NewStack {
+        NewStack {
+            id: StackId(Ids::next(&mut self.rng)),
             name: name.into(),
             project: "p".into(),
             user_name: "u".into(),
@@ -77,9 +104,7 @@ impl Site {
             settings: self.delegate(name),
             adopted: None,
             request: None,
-        };
-        engine.create(new, None).await.unwrap();
-        id
+        }
     }
 
     /// Creates a delegation of this name for a stack.
@@ -102,7 +127,7 @@ impl Site {
     }
 
     /// Waits until a stack has come to a state.
-    async fn until(&self, id: StackId, action: Action, status: Status) {
+    pub(crate) async fn until(&self, id: StackId, action: Action, status: Status) {
         let mut commits = self.store.watch_commits();
         loop {
             commits.mark_unchanged();
@@ -115,12 +140,12 @@ impl Site {
         }
     }
 
-    fn things(&self) -> usize {
+    pub(crate) fn things(&self) -> usize {
         self.cloud.0.lock().unwrap().things.len()
     }
 }
 
-fn plan(count: usize) -> Plan {
+pub(crate) fn plan(count: usize) -> Plan {
     let resource = |n: usize| Planned {
         name: format!("r{n}"),
         value: "x".into(),
@@ -131,7 +156,7 @@ fn plan(count: usize) -> Plan {
     Plan { resources: (0..count).map(resource).collect(), ..Plan::default() }
 }
 
-fn run(test: impl Future<Output = ()>) {
+pub(crate) fn run(test: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async { tokio::time::timeout(Duration::from_secs(60), test).await.unwrap() });
 }

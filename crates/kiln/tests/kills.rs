@@ -9,18 +9,22 @@ use kiln_engine::{
 use kiln_store::SqlStore;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 
-const NETWORKS: usize = 200;
+pub(crate) const NETWORKS: usize = 200;
 const KILLS: u64 = 50;
+/// How long the leases of these engines last.
+pub(crate) const LEASE: Duration = Duration::from_secs(2);
 
-struct Story {
+pub(crate) struct Story {
     folder: PathBuf,
-    address: String,
-    networks: Networks,
-    store: SqlStore,
+    database: String,
+    pub(crate) address: String,
+    pub(crate) networks: Networks,
+    pub(crate) store: SqlStore,
     chance: SystemIds,
     root: StackId,
     server: Option<Child>,
@@ -38,30 +42,48 @@ impl Drop for Story {
 }
 
 impl Story {
-    async fn new() -> Story {
-        let folder = std::env::temp_dir().join(format!("kiln-kills-{}", std::process::id()));
+    /// A story on a SQLite file.
+    pub(crate) async fn new(name: &str) -> Story {
+        Story::on(name, format!("sqlite://{}/kiln.db", directory(name).display())).await
+    }
+
+    /// A story on a database.
+    pub(crate) async fn on(name: &str, database: String) -> Story {
+        let folder = directory(name);
         _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).expect("a folder");
         let networks = Networks::default();
         let address = networks.start();
-        let store = SqlStore::open(&url(&folder), &folder.join("keys")).await.expect("a store");
+        let store = SqlStore::open(&database, &folder.join("keys")).await.expect("a store");
         let mut chance = SystemIds::default();
         let root = StackId(chance.next());
         let (server, kills) = (None, 0);
-        Story { folder, address, networks, store, chance, root, server, kills }
+        Story { folder, database, address, networks, store, chance, root, server, kills }
     }
 
     fn start(&mut self, further: &[&str]) {
+        self.server = Some(self.spawn(&self.address, further, &[]));
+    }
+
+    /// Starts a server that calls the service at an address, with further arguments and environment variables.
+    pub(crate) fn spawn(
+        &self,
+        address: &str,
+        further: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Child {
         let server = Command::new(env!("CARGO_BIN_EXE_kiln"))
-            .args(["server", "--role", "engine", "--quiet", "1", "--lease", "2"])
-            .args(["--database", &url(&self.folder)])
+            .args(["server", "--role", "engine", "--quiet", "1"])
+            .args(["--lease", &LEASE.as_secs().to_string()])
+            .args(["--database", &self.database])
+            .envs(environment.iter().copied())
             .arg("--keys")
             .arg(self.folder.join("keys"))
-            .args(["--endpoint", &format!("network={}", self.address)])
+            .args(["--endpoint", &format!("network={address}")])
             .args(further)
             .stdout(Stdio::null())
             .spawn();
-        self.server = Some(server.expect("the program starts"));
+        server.expect("the program starts")
     }
 
     /// Kills the program, with no chance to tidy up, and starts it again.
@@ -99,7 +121,7 @@ impl Story {
         })
     }
 
-    async fn create(&mut self) {
+    pub(crate) async fn create(&mut self) {
         let recipe = self.recipe(true);
         let new = NewStack {
             id: self.root,
@@ -155,7 +177,7 @@ impl Story {
     }
 
     /// Whether the stack has come to the end of an action; it may only end well.
-    async fn is_at(&self, action: Action) -> bool {
+    pub(crate) async fn is_at(&self, action: Action) -> bool {
         let stack = self.store.stack(self.root).await.expect("a store").expect("a stack");
         assert_ne!(
             stack.summary.state.status,
@@ -168,7 +190,7 @@ impl Story {
     }
 
     /// The books and the cloud say the same.
-    async fn compare(&self, count: usize, is_up: bool) {
+    pub(crate) async fn compare(&self, count: usize, is_up: bool) {
         let rows = self.store.resources(self.root).await.expect("a store");
         let known: BTreeMap<String, String> = rows
             .iter()
@@ -189,15 +211,15 @@ impl Story {
     }
 }
 
-fn url(folder: &Path) -> String {
-    format!("sqlite://{}/kiln.db", folder.display())
+fn directory(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("kiln-{name}-{}", std::process::id()))
 }
 
 #[test]
 fn nothing_is_lost_and_nothing_is_there_twice_however_often_the_program_is_killed() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.expect("threads").block_on(async {
-        let mut story = Story::new().await;
+        let mut story = Story::new("kills").await;
         story.create().await;
         story.start(&[]);
         story.finish(KILLS / 2, Action::Create).await;

@@ -21,16 +21,74 @@ pub(crate) struct Networks {
     pub(crate) inside: Arc<(Mutex<Inside>, Condvar)>,
 }
 
+/// A door of the service: an address at which it is called.
+#[derive(Default)]
+pub(crate) struct Door {
+    state: Mutex<DoorState>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct DoorState {
+    /// How many calls came that change something.
+    changing: u64,
+    /// Whether replies are held back.
+    is_held: bool,
+}
+
+impl Door {
+    /// A door that holds its replies back: what is asked for is done, and nobody is told.
+    pub(crate) fn held() -> Arc<Door> {
+        let door = Door::default();
+        door.state.lock().expect("no panic").is_held = true;
+        Arc::new(door)
+    }
+
+    /// Lets all replies out, those that were held back included.
+    pub(crate) fn open(&self) {
+        self.state.lock().expect("no panic").is_held = false;
+        self.changed.notify_all();
+    }
+
+    /// How many calls came that change something.
+    pub(crate) fn changing(&self) -> u64 {
+        self.state.lock().expect("no panic").changing
+    }
+
+    /// Waits until so many calls came that change something.
+    pub(crate) fn wait_for_changing(&self, count: u64) {
+        let guard = self.state.lock().expect("no panic");
+        let is_short = |state: &mut DoorState| state.changing < count;
+        let waited = self.changed.wait_timeout_while(guard, Duration::from_secs(30), is_short);
+        assert!(!waited.expect("no panic").1.timed_out(), "fewer than {count} calls came");
+    }
+
+    fn count(&self, method: &str) {
+        self.state.lock().expect("no panic").changing += u64::from(method != "GET");
+        self.changed.notify_all();
+    }
+
+    fn wait_until_open(&self) {
+        let guard = self.state.lock().expect("no panic");
+        drop(self.changed.wait_while(guard, |state| state.is_held).expect("no panic"));
+    }
+}
+
 impl Networks {
     /// Starts the service; gives its address.
     pub(crate) fn start(&self) -> String {
+        self.start_door(Arc::default())
+    }
+
+    /// Starts the service at one more address.
+    pub(crate) fn start_door(&self, door: Arc<Door>) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = format!("http://{}", listener.local_addr().expect("an address"));
         let service = self.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let service = service.clone();
-                std::thread::spawn(move || service.serve(stream));
+                let (service, door) = (service.clone(), door.clone());
+                std::thread::spawn(move || service.serve(stream, &door));
             }
         });
         address
@@ -49,11 +107,13 @@ impl Networks {
     }
 
     /// Answers the calls of one connection, one after the other.
-    fn serve(&self, stream: TcpStream) {
+    fn serve(&self, stream: TcpStream, door: &Door) {
         let Ok(mut out) = stream.try_clone() else { return };
         let mut reader = BufReader::new(stream);
         while let Some((method, path, body)) = read_request(&mut reader) {
             let (status, reply) = self.act(&method, &path, &body);
+            door.count(&method);
+            door.wait_until_open();
             let text = if reply.is_null() { String::new() } else { reply.to_string() };
             let head = format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\n\r\n", text.len());
             if out.write_all((head + &text).as_bytes()).is_err() {

@@ -27,6 +27,21 @@ fn a_server_starts_on_nothing_and_stops_when_asked() {
 }
 
 #[test]
+fn a_server_waits_for_its_database_and_says_for_which_one() {
+    let directory = TestDirectory::with(&[]);
+    // Nothing listens on this port.
+    let database = "postgres://kiln:SECRET@127.0.0.1:1/kiln";
+    let arguments = ["server", "--role", "engine", "--database", database];
+    let mut served = Served::of(directory.command(&arguments).spawn().expect("the program starts"));
+    let log = BufReader::new(served.log().expect("its log"));
+    let mut lines = log.lines().map_while(Result::ok);
+    let waits = lines.find(|line| line.contains("WARN")).expect("a warning");
+    assert!(waits.contains("the database server at 127.0.0.1:1 cannot be reached"), "{waits}");
+    assert!(waits.contains("onnection refused") && !waits.contains("SECRET"), "{waits}");
+    assert!(served.stop(), "it stops when asked");
+}
+
+#[test]
 fn a_process_without_an_api_has_metrics() {
     let directory = TestDirectory::with(&[("kiln.conf", "[kiln]\nmetrics_port = 0\n")]);
     let arguments = ["server", "--config", "kiln.conf", "--role", "engine"];

@@ -8,10 +8,13 @@ use crate::keys::{KeyError, Ring};
 use crate::migrate;
 use crate::sql::{Reader, Statement};
 use crate::table::Tables;
+use kiln_engine::CarriedBell;
 use kiln_engine::store::StoreError;
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::pool::PoolConnection;
-use sqlx::{Any, AnyPool, AssertSqlSafe, ConnectOptions, Executor, Transaction};
+use sqlx::{
+    Any, AnyConnection, AnyPool, AssertSqlSafe, ConnectOptions, Connection, Executor, Transaction,
+};
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -24,8 +27,10 @@ const CONNECTIONS: u32 = 8;
 const MAX_PAGES: u64 = 4_294_967_294;
 /// How many bytes are written before they are moved from SQLite's journal into its file.
 const CHECKPOINT_BYTES: u64 = 16 << 20;
-/// How long a piece of work waits for a connection.
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long a piece of work waits for a connection: to a server, no longer than a client waits for an answer; to SQLite, whose
+/// one writer is always there, until it is its turn.
+const SERVER_TIMEOUT: Duration = Duration::from_secs(5);
+const SQLITE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A store in SQLite, PostgreSQL or MariaDB.
 #[derive(Debug)]
@@ -54,6 +59,14 @@ pub enum OpenError {
     /// The database cannot be reached, or does not do what it is told.
     #[error("the database cannot be used: {0}")]
     Database(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The database server cannot be reached.
+    #[error("the database server at {server} cannot be reached: {why}")]
+    Unreachable {
+        /// Its host and port.
+        server: String,
+        /// The reason.
+        why: String,
+    },
     /// The directory of a SQLite file does not exist.
     #[error("the database {path} cannot be created: there is no directory {directory}")]
     Directory {
@@ -94,6 +107,7 @@ impl SqlStore {
     pub async fn open(url: &str, key_file: &Path) -> Result<SqlStore, OpenError> {
         let dialect = Dialect::of(url).ok_or(OpenError::Url)?;
         check_directory(url)?;
+        check_server(dialect, url).await?;
         let max_pages = Arc::new(AtomicU64::new(MAX_PAGES));
         let connected = connect(dialect, url, &max_pages).await;
         let Pools { writers, readers, checkpointer } = connected.map_err(DbError::from)?;
@@ -104,6 +118,21 @@ impl SqlStore {
         let tables = Tables::new(dialect);
         let commits = AtomicU64::new(0);
         Ok(SqlStore { dialect, tables, cipher, writers, readers, checkpointer, commits, max_pages })
+    }
+
+    /// Whether processes on this kind of database can hear each other through it.
+    pub fn carries_bells(url: &str) -> bool {
+        Dialect::of(url) == Some(Dialect::Postgres)
+    }
+
+    /// Lets the processes on a database hear each other through it, if it is of a kind that can do that. It ends when the bell
+    /// is gone.
+    pub async fn carry_bell(url: String, bell: CarriedBell) {
+        if SqlStore::carries_bells(&url)
+            && let Err(error) = crate::bell::carry(&url, bell).await
+        {
+            tracing::error!(%error, "the processes on this database cannot hear each other: they poll it");
+        }
     }
 
     /// Opens a store that exists. Neither a database nor a key file is created.
@@ -248,6 +277,38 @@ fn check_directory(url: &str) -> Result<(), OpenError> {
     }
 }
 
+/// The host and the port of a server, without the login.
+fn server_of(options: &AnyConnectOptions) -> String {
+    let url = &options.database_url;
+    let socket = url.query_pairs().find(|(name, _)| name == "host" || name == "socket");
+    match (socket, url.host_str(), url.port()) {
+        (Some((_, socket)), _, _) => socket.into_owned(),
+        (None, Some(host), Some(port)) => format!("{host}:{port}"),
+        (None, host, _) => host.unwrap_or("localhost").to_owned(),
+    }
+}
+
+/// Tries the connection to a server once: a pool would only say that it took too long.
+async fn check_server(dialect: Dialect, url: &str) -> Result<(), OpenError> {
+    if dialect == Dialect::Sqlite {
+        return Ok(());
+    }
+    sqlx::any::install_default_drivers();
+    let parsed = AnyConnectOptions::from_str(url).map_err(DbError::from)?;
+    let unreachable = |why: String| OpenError::Unreachable { server: server_of(&parsed), why };
+    match tokio::time::timeout(SERVER_TIMEOUT, AnyConnection::connect_with(&parsed)).await {
+        Err(_) => Err(unreachable("it does not answer".to_owned())),
+        Ok(Err(error @ (sqlx::Error::Io(_) | sqlx::Error::Tls(_)))) => {
+            Err(unreachable(error.to_string()))
+        }
+        Ok(connected) => {
+            // What is wrong with the connection itself is reported by whoever uses it.
+            _ = connected.map_err(DbError::from)?.close().await;
+            Ok(())
+        }
+    }
+}
+
 async fn connect(
     dialect: Dialect,
     url: &str,
@@ -265,7 +326,10 @@ async fn connect(
     let pool = |size: u32| {
         AnyPoolOptions::new()
             .max_connections(size)
-            .acquire_timeout(ACQUIRE_TIMEOUT)
+            .acquire_timeout(match dialect {
+                Dialect::Sqlite => SQLITE_TIMEOUT,
+                Dialect::Postgres | Dialect::Mariadb => SERVER_TIMEOUT,
+            })
             .test_before_acquire(dialect != Dialect::Sqlite)
             .after_connect({
                 let pages = pages.clone();

@@ -66,6 +66,17 @@ impl Dialect {
         }
     }
 
+    /// Reads the clock: microseconds since 1970-01-01 UTC.
+    pub(crate) fn time(self) -> &'static str {
+        match self {
+            Dialect::Sqlite => "SELECT CAST(unixepoch('subsec') * 1000000 AS INTEGER)",
+            Dialect::Postgres => {
+                "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)"
+            }
+            Dialect::Mariadb => "SELECT CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED)",
+        }
+    }
+
     /// Begins a transaction that reads, all of it from one moment.
     pub(crate) fn begin_reading(self) -> &'static [&'static str] {
         match self {

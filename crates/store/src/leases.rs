@@ -16,6 +16,16 @@ const UNOWNED: &str = "has_work = 1 AND owned = 0 ORDER BY expires, root LIMIT ?
 const EXPIRED: &str = "has_work = 1 AND owned = 1 AND expires < ? ORDER BY expires, root LIMIT ?";
 
 impl SqlStore {
+    /// The time by the clock of the database's machine.
+    pub(crate) async fn read_time(&self) -> Result<Time, DbError> {
+        let rows = self.statement(self.dialect.time()).all(&mut *self.reader().await?).await?;
+        let row = rows.first().ok_or_else(|| DbError::Damaged {
+            what: "the database's clock".to_owned(),
+            why: "it told no time".to_owned(),
+        })?;
+        Reader::new(row).int().map(Time::from_micros)
+    }
+
     pub(crate) async fn claim_once(
         &self,
         engine: EngineId,

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod alarms;
+mod bell;
 mod cipher;
 mod commit;
 mod database;

@@ -45,6 +45,10 @@ impl Store for SqlStore {
         }
     }
 
+    async fn time(&self) -> Result<Time, StoreError> {
+        Ok(self.read_time().await?)
+    }
+
     async fn claim(
         &self,
         engine: EngineId,

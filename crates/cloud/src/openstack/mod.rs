@@ -260,7 +260,7 @@ impl OpenStack {
         if service == Service::Messaging {
             request = request.header("Client-ID", MESSAGING_CLIENT);
         }
-        let _permit = self.limits.acquire(service, lane).await;
+        let _permit = self.limits.admit(&call.request, lane).await?;
         let made_for = call.made_for();
         Exchange { service, is_text: call.request.is_text, made_for }.run(request).await
     }

@@ -116,7 +116,7 @@ impl Transport for Loopback {
     async fn send(&self, credential: &Credential, call: Call) -> Result<Reply, CallError> {
         let service = call.request.service;
         if service == CloudService::Alarming {
-            let _permit = self.limits.acquire(service, Lane::Single).await;
+            let _permit = self.limits.admit(&call.request, Lane::Single).await?;
             return self.alarming(credential, call).await;
         }
         let target = Target::of(call.request.path.checked()?);
@@ -125,8 +125,10 @@ impl Transport for Loopback {
             return self.upstream.send(credential, call).await;
         }
         // A call about a stack may lead to another one: it must not wait for a second permit while it holds the first.
-        let _permit =
-            if is_stack { None } else { self.limits.acquire(service, Lane::Single).await };
+        let _permit = match is_stack {
+            true => None,
+            false => self.limits.admit(&call.request, Lane::Single).await?,
+        };
         let Some(host) = self.host() else {
             return Err(CallError::NotSent("the service starts or stops".into()));
         };

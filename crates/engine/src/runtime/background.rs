@@ -1,10 +1,11 @@
 //! The engine's recurring work: claiming trees, delivering commands, renewing leases, pruning.
 
-use super::{Engine, Message, now};
+use super::{Engine, Message, OwnedTree, now};
+use crate::bell::Ring;
 use crate::ids::StackId;
-use crate::store::StoreError;
+use crate::store::{Lease, StoreError};
 use crate::time::Time;
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 /// How many rows are pruned at once.
 const PRUNE_ROWS: u64 = 1000;
@@ -15,6 +16,7 @@ impl Engine {
     /// Claims trees that have work and no owner, again and again.
     pub(super) async fn scan_for_work(self) {
         let mut is_alone = self.inner.settings.is_alone;
+        let mut listener = self.inner.config.bell.listen();
         loop {
             match self.claim_trees(is_alone).await {
                 Ok(is_complete) => {
@@ -27,7 +29,8 @@ impl Engine {
             }
             self.deliver_waiting_commands().await;
             self.inner.scans.send_modify(|count| *count += 1);
-            tokio::time::sleep(self.inner.settings.scan_interval).await;
+            let is_work = |ring| matches!(ring, Ring::Work(_) | Ring::Anything);
+            listener.wait_for(is_work, self.inner.settings.scan_interval).await;
         }
     }
 
@@ -92,6 +95,11 @@ impl Engine {
     pub(super) async fn renew_leases(self) {
         loop {
             tokio::time::sleep(self.inner.settings.lease_duration / 3).await;
+            // A tree that is claimed from now on has a lease that is long enough.
+            let owned = |(root, owned): (&StackId, &OwnedTree)| {
+                (*root, owned.lease.clone(), owned.inbox.clone())
+            };
+            let owned: Vec<_> = self.trees().iter().map(owned).collect();
             let until = now() + self.inner.settings.lease_duration;
             let leases = match self.inner.store.renew(self.inner.id, until).await {
                 Ok(leases) => leases,
@@ -101,10 +109,14 @@ impl Engine {
                 }
             };
             self.metrics().leases_held.set(i64::try_from(leases.len()).unwrap_or(i64::MAX));
-            let held: HashSet<StackId> = leases.iter().map(|lease| lease.root).collect();
-            for (root, owned) in self.trees().iter().filter(|(root, _)| !held.contains(root)) {
+            let leases: HashMap<StackId, Lease> =
+                leases.into_iter().map(|lease| (lease.root, lease)).collect();
+            for (root, lease, inbox) in owned {
+                if lease.renew(leases.get(&root)) {
+                    continue;
+                }
                 // A task that is releasing its tree has no lease either, and no inbox.
-                if owned.inbox.send(Message::Release).is_ok() {
+                if inbox.send(Message::Release).is_ok() {
                     self.metrics().leases_lost.inc();
                     tracing::warn!(%root, "the lease of a tree was lost: another engine may own it");
                 }

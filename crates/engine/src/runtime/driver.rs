@@ -2,16 +2,18 @@
 
 use super::clock::{SystemIds, now};
 use super::event_sinks::{DELIVERY_GRACE, EventSinkPoster};
+use super::held_lease::HeldLease;
 use super::observe::Observer;
 use super::{Inner, TreeStatus, delegation, spawn};
+use crate::bell::Ring;
 use crate::ids::CommandId;
 use crate::machine::{Command, Input};
 use crate::notification::Outbox;
 use crate::owner::{Order, Owner};
 use crate::request_id::RequestId;
-use crate::store::{CommandRow, Lease, StoreError};
+use crate::store::{CommandRow, StoreError};
 use crate::tree::{OpId, Tree};
-use kiln_cloud::{CallError, Credential, Reply, with_request_id};
+use kiln_cloud::{CallError, Credential, Reply, pass_fence, with_fence, with_request_id};
 use kiln_resources::op::Answer;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -33,6 +35,7 @@ pub(crate) enum Message {
 
 pub(crate) struct Driver {
     engine: Arc<Inner>,
+    lease: Arc<HeldLease>,
     owner: Owner,
     ids: SystemIds,
     inbox: mpsc::UnboundedSender<Message>,
@@ -81,7 +84,7 @@ const MAX_POLLS: usize = 8;
 impl Driver {
     pub(crate) fn new(
         engine: Arc<Inner>,
-        lease: Lease,
+        lease: Arc<HeldLease>,
         tree: Tree,
         commands: Vec<CommandRow>,
         inbox: mpsc::UnboundedSender<Message>,
@@ -90,10 +93,11 @@ impl Driver {
         let mut ids = SystemIds::default();
         let status = tree_status(&tree, true, 0);
         let observer = Observer::new(engine.config.metrics.clone(), &tree);
-        let owner = Owner::with_activity(tree, lease.fence, now(), &mut ids);
+        let owner = Owner::with_activity(tree, lease.fence(), now(), &mut ids);
         let (status, watcher) = watch::channel(status);
         let mut driver = Driver {
             engine,
+            lease,
             owner,
             ids,
             inbox,
@@ -158,6 +162,7 @@ impl Driver {
                 return false;
             }
             changes.iter().for_each(|change| change.log());
+            self.engine.config.bell.ring(Ring::Change(self.owner.tree().root));
         }
         self.status.send_if_modified(|seen| {
             let is_new = *seen != status;
@@ -219,7 +224,7 @@ impl Driver {
             self.observer.count_revoking(self.revoking.len());
             let (engine, inbox) = (self.engine.clone(), self.inbox.clone());
             let sent = sent.clone();
-            spawn("revoke", async move {
+            let revoke = async move {
                 if let Some(mut sent) = sent {
                     // The last events are sent with the credential; a queue that does not answer is not waited for.
                     _ = tokio::time::timeout(DELIVERY_GRACE, sent.changed()).await;
@@ -227,7 +232,8 @@ impl Driver {
                 delegation::revoke(&*engine.transport, &credential).await;
                 // A tree that was released has no inbox: its next owner revokes again, without effect.
                 _ = inbox.send(Message::Revoked(credential));
-            });
+            };
+            spawn("revoke", with_fence(self.lease.clone(), revoke));
         }
     }
 
@@ -310,16 +316,23 @@ impl Driver {
             request_id = info.request.map(tracing::field::display),
         );
         let call = async move {
-            let sent = engine.transport.send(&order.by, order.call);
+            let sent = async {
+                pass_fence(&order.call.request).await?;
+                engine.transport.send(&order.by, order.call).await
+            };
             // Services log the id of the request that asked for the operation.
             let answer = match info.request {
                 Some(request) => with_request_id(request.to_string(), sent).await,
                 None => sent.await,
             };
+            if let Err(CallError::Fenced) = answer {
+                tracing::warn!("a call was not sent: another engine may own the stack");
+                return;
+            }
             // A tree that was released learns the fate of the call from the record and the mark.
             _ = inbox.send(Message::Answer(order.op, order.number, answer));
         };
-        spawn("call", call.instrument(span));
+        spawn("call", with_fence(self.lease.clone(), call).instrument(span));
     }
 }
 

@@ -11,17 +11,20 @@ mod commit;
 mod delegation;
 mod driver;
 mod event_sinks;
+mod held_lease;
 mod observe;
 mod task;
 mod unreadable;
 mod webhooks;
 
 pub(crate) use alarms::accepts_alarm_signals;
-pub use clock::{SystemIds, now};
+pub(crate) use clock::machine_time;
+pub use clock::{SystemIds, follow_store_clock, keep_following_store_clock, now};
 pub(crate) use commit::Committer;
 pub(crate) use event_sinks::post_events;
 pub(crate) use task::spawn;
 
+use crate::bell::Ring;
 use crate::config::Config;
 use crate::ids::{CommandId, EngineId, Ids, StackId};
 use crate::machine::{Command, NewStack};
@@ -33,7 +36,8 @@ use crate::time::Time;
 use crate::tree::{Env, Tree};
 use crate::view::read_tree;
 use driver::{Driver, Message};
-use kiln_cloud::Transport;
+use held_lease::HeldLease;
+use kiln_cloud::{Transport, with_fence};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -69,7 +73,7 @@ pub(crate) struct Inner {
 }
 
 struct OwnedTree {
-    fence: u64,
+    lease: Arc<HeldLease>,
     inbox: mpsc::UnboundedSender<Message>,
     /// The commands that were delivered to the task: none is carried out twice.
     delivered: HashSet<CommandId>,
@@ -241,6 +245,8 @@ impl Engine {
                 tracing::warn!("a tree could not be released in time: its lease expires by itself");
             }
         }
+        // Other engines take the trees at once.
+        self.inner.config.bell.ring(Ring::Anything);
     }
 
     // --- commands ---
@@ -303,7 +309,9 @@ impl Engine {
             return Ok((id, Some(started)));
         }
         // The engine that claims a tree reads the commands that wait for it.
-        self.claim_tree(root).await?;
+        if !self.claim_tree(root).await? {
+            self.inner.config.bell.ring(Ring::Work(root));
+        }
         Ok((id, None))
     }
 
@@ -320,6 +328,13 @@ impl Engine {
         let mut status = self.trees().get(&root).map(|owned| owned.status.clone())?;
         let is_idle = |it: &TreeStatus| !it.is_busy && it.commands >= commands;
         status.wait_for(is_idle).await.ok().map(|it| it.clone())
+    }
+
+    /// Waits until this engine has looked for work at least once.
+    pub async fn wait_until_scanned(&self) {
+        let mut scans = self.inner.scans.subscribe();
+        // An engine that stops looks no more.
+        _ = scans.wait_for(|count| *count > 0).await;
     }
 
     /// Waits until no tree has work left, in this engine or without an owner in the store.
@@ -375,21 +390,25 @@ impl Engine {
     fn adopt_tree(&self, lease: Lease, tree: Tree, commands: Vec<CommandRow>) {
         let (inbox, receiver) = mpsc::unbounded_channel();
         let delivered = commands.iter().map(|row| row.id).collect();
+        let held = Arc::new(HeldLease::new(lease, self.inner.settings.lease_duration));
         let (driver, status) =
-            Driver::new(self.inner.clone(), lease, tree, commands, inbox.clone(), receiver);
-        let (root, fence) = (lease.root, lease.fence);
-        let engine = self.clone();
+            Driver::new(self.inner.clone(), held.clone(), tree, commands, inbox.clone(), receiver);
+        let root = lease.root;
+        let (engine, of_task) = (self.clone(), held.clone());
         let mut trees = self.trees();
         let task = async move {
             engine.metrics().trees_owned.inc();
             // A tree whose task panicked is released like any other, for its next owner.
-            task::catch_panic("tree", driver.run()).await;
+            let run = with_fence(of_task.clone(), driver.run());
+            task::catch_panic("tree", run).await;
+            // Calls that still wait are left to the next owner, who may have the tree as soon as it is released.
+            of_task.lose();
             if let Err(error) = engine.inner.store.release(lease).await {
                 tracing::warn!(%root, %error, "could not release a tree: its lease expires by itself");
             }
             engine.metrics().trees_owned.dec();
             let mut trees = engine.trees();
-            if trees.get(&root).is_some_and(|owned| owned.fence == fence) {
+            if trees.get(&root).is_some_and(|owned| owned.lease.fence() == lease.fence) {
                 trees.remove(&root);
             }
         };
@@ -397,6 +416,6 @@ impl Engine {
         let span = tracing::info_span!(parent: None, "tree", %root);
         span.follows_from(tracing::Span::current());
         let task = spawn("tree", task.instrument(span));
-        trees.insert(root, OwnedTree { fence, inbox, delivered, status, task });
+        trees.insert(root, OwnedTree { lease: held, inbox, delivered, status, task });
     }
 }

@@ -2,18 +2,23 @@
 //!
 //! The metadata of a server changes with the tree that the server is in, and with the deployments on it. A client that
 //! waits for a change subscribes to both; the task polls the store for all topics, because other processes may change
-//! them. Changes through this service are announced at once.
+//! them. Changes through this service, and those of which the bell tells, are announced at once.
 
+use crate::bell::{Bell, Listener, Ring};
 use crate::ids::StackId;
 use crate::store::{Store, StoreError};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 /// How often the store is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
+
+/// How often the changes of a tree are announced at most.
+const ANNOUNCE_INTERVAL: Duration = Duration::from_millis(250);
 
 /// For how many polls a topic without subscribers is kept: clients usually come back soon.
 const IDLE_POLLS: u32 = 120;
@@ -77,14 +82,15 @@ impl Changes {
     /// Subscribes to changes from now on.
     pub(super) fn watch(
         &self,
-        store: &Arc<dyn Store>,
+        (store, bell): (&Arc<dyn Store>, &Bell),
         first: ChangeTopic,
         second: Option<ChangeTopic>,
     ) -> ChangeSubscription {
         let mut state = self.state();
         let watch = state.watch(first, second);
         if !std::mem::replace(&mut state.is_polling, true) {
-            crate::runtime::spawn("poll changes", poll(self.clone(), store.clone()));
+            let poll = poll(self.clone(), store.clone(), bell.listen());
+            crate::runtime::spawn("poll changes", poll);
         }
         watch
     }
@@ -148,13 +154,52 @@ impl State {
 }
 
 /// Polls until there are no subscribers.
-async fn poll(changes: Changes, store: Arc<dyn Store>) {
+async fn poll(changes: Changes, store: Arc<dyn Store>, mut listener: Listener) {
+    let mut rings = Rings::default();
     loop {
-        tokio::time::sleep(POLL_INTERVAL).await;
+        let polled = Instant::now();
+        // Rings that may have been lost are a reason to poll at once.
+        while !rings.is_lost && polled.elapsed() < POLL_INTERVAL {
+            rings.hear(&changes, &mut listener).await;
+        }
+        rings.is_lost = false;
         let Some((trees, servers)) = changes.wanted() else { return };
         match marks(&store, &trees, &servers).await {
             Ok(marks) => changes.record(&marks),
             Err(error) => tracing::warn!(%error, "could not poll for changes: retrying"),
+        }
+    }
+}
+
+/// The trees of which the bell told lately. The first change of a tree is announced at once, and those that follow it
+/// closely together: each costs a read for everybody who waits.
+#[derive(Default)]
+struct Rings {
+    announced: BTreeSet<StackId>,
+    waiting: BTreeSet<StackId>,
+    is_lost: bool,
+}
+
+impl Rings {
+    /// Announces what the bell tells of for a while.
+    async fn hear(&mut self, changes: &Changes, listener: &mut Listener) {
+        let listen = async {
+            loop {
+                match listener.heard().await {
+                    Ring::Change(root) if self.announced.insert(root) => {
+                        changes.record_change(&ChangeTopic::Tree(root));
+                    }
+                    Ring::Change(root) => _ = self.waiting.insert(root),
+                    Ring::Work(_) => {}
+                    Ring::Anything => return self.is_lost = true,
+                }
+            }
+        };
+        // Either the time is over, or messages were lost: both end the wait.
+        _ = tokio::time::timeout(ANNOUNCE_INTERVAL, listen).await;
+        self.announced = std::mem::take(&mut self.waiting);
+        for root in &self.announced {
+            changes.record_change(&ChangeTopic::Tree(*root));
         }
     }
 }

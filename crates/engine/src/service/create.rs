@@ -3,6 +3,7 @@
 use super::request::{Subject, ValidatedRequest, check_name, recipe};
 use super::sealing::{Sealing, refuse_stars};
 use super::{RequestError, Requester, Service, StackRequest, TemplateSource};
+use crate::bell::Ring;
 use crate::blueprint::Recipe;
 use crate::error_type::ErrorType;
 use crate::ids::{Ids, StackId};
@@ -128,8 +129,10 @@ impl Service {
             Some(engine) => engine.create(new, max_stacks).await?,
             None => {
                 let config = self.config.clone();
+                let root = new.id;
                 let (rows, mut tree) = crate::runtime::new_tree(config, new, None, max_stacks)?;
                 self.store.create_tree(rows).await?;
+                self.config.bell.ring(Ring::Work(root));
                 self.publish(&mut tree);
             }
         }

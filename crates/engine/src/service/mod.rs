@@ -45,8 +45,9 @@ pub use request_error::RequestError;
 pub use software::SoftwareObject;
 pub use update::Patch;
 
+use crate::bell::Ring;
 use crate::config::Config;
-use crate::ids::StackId;
+use crate::ids::{CommandId, StackId};
 use crate::machine::Command;
 use crate::request_id::RequestId;
 use crate::runtime::{Engine, now};
@@ -54,6 +55,7 @@ use crate::store::{CommandRow, Store};
 use crate::workers::{WorkLimits, Workers};
 use kiln_cloud::{CreatedBy, Transport, UserToken};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The user who makes a request, as far as stacks are concerned.
 #[derive(Clone)]
@@ -121,6 +123,10 @@ impl Default for Rules {
     }
 }
 
+/// How long a request waits until an engine of another process has begun with its command, and how often it looks.
+const TAKEN_TIMEOUT: Duration = Duration::from_secs(2);
+const TAKEN_POLL_INTERVAL: Duration = Duration::from_millis(50);
+
 /// Answers the requests for stacks.
 #[derive(Clone)]
 pub struct Service {
@@ -182,7 +188,7 @@ impl Service {
 
     /// Subscribes to the changes of one topic or two.
     pub fn watch(&self, first: ChangeTopic, second: Option<ChangeTopic>) -> ChangeSubscription {
-        self.changes.watch(&self.store, first, second)
+        self.changes.watch((&self.store, &self.config.bell), first, second)
     }
 
     /// Submits a command to a tree.
@@ -193,8 +199,24 @@ impl Service {
                 let id = RequestId::command_id();
                 let row = CommandRow { id, root, time: now(), body: command.encode() };
                 self.store.submit(row).await?;
+                self.config.bell.ring(Ring::Work(root));
+                self.wait_until_taken(root, id).await?;
             }
         }
         Ok(())
+    }
+
+    /// Waits for a while until an engine of another process has begun with a command, so that the client sees the new
+    /// state afterwards. The command is carried out in any case.
+    async fn wait_until_taken(&self, root: StackId, id: CommandId) -> Result<(), RequestError> {
+        let mut listener = self.config.bell.listen();
+        let is_news = |ring| ring == Ring::Change(root) || ring == Ring::Anything;
+        let taken = async {
+            while self.store.commands(root).await?.iter().any(|waiting| waiting.id == id) {
+                listener.wait_for(is_news, TAKEN_POLL_INTERVAL).await;
+            }
+            Ok(())
+        };
+        tokio::time::timeout(TAKEN_TIMEOUT, taken).await.unwrap_or(Ok(()))
     }
 }

@@ -17,9 +17,11 @@ use kiln_api::policy::{Policy, SharedPolicy};
 use kiln_api::{App, Metrics};
 use kiln_cloud::{Http, NoCloud, OpenStack, Service as CloudService, Tls};
 use kiln_engine::loopback::Loopback;
-use kiln_engine::store::Store;
-use kiln_engine::{Engine, EngineSettings, Service, now};
-use kiln_store::SqlStore;
+use kiln_engine::store::{Store, StoreError};
+use kiln_engine::{
+    Bell, Engine, EngineSettings, Service, follow_store_clock, keep_following_store_clock, now,
+};
+use kiln_store::{OpenError, SqlStore};
 use kiln_template::Secret;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
@@ -41,6 +43,9 @@ const LAST_NOTIFICATIONS: Duration = Duration::from_secs(3);
 
 /// The number of connections for metrics.
 const METRICS_CONNECTIONS: usize = 16;
+
+/// How often a server that starts looks for its database.
+const DATABASE_RETRY_PAUSE: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(arguments: &Server, streams: &mut Streams<'_>) -> Result<Verdict, CommandError> {
     let mut settings = settings(arguments)?;
@@ -89,13 +94,21 @@ async fn serve(
     let environment = global_environment(&settings);
     let limits = settings.connections.limits(serving::raise_file_limit());
     let table = ConnectionTable::new(limits);
-    let store = SqlStore::open(&settings.database, &settings.keys).await;
-    let store = Arc::new(store.map_err(|error| CommandError::Usage(error.to_string()))?);
+    let store = tokio::select! {
+        biased;
+        () = stop.asked() => return Ok(Verdict::Good),
+        store = open_store(&settings) => Arc::new(store?),
+    };
     let mut config = settings.engine.clone();
     let start_bus = |bus| kiln_bus::Bus::start(bus, config.metrics.notifications.clone());
     let bus = settings.notifications.clone().map(start_bus);
     config.listener = bus.as_ref().map(kiln_bus::Bus::listener);
+    let carrying = carry_bell(&settings, &mut config);
     let config = Arc::new(config);
+    let cannot_use = |error: StoreError| CommandError::Usage(error.to_string());
+    follow_store_clock(&*store).await.map_err(cannot_use)?;
+    let clock = keep_following_store_clock(store.clone(), config.metrics.clone());
+    let following = serving::spawn(clock);
     let lock = settings.has_engine.then(|| EngineLock::acquire(&settings.database)).flatten();
     let engine = settings.has_engine.then(|| {
         let engine = EngineSettings {
@@ -155,6 +168,7 @@ async fn serve(
     };
     tokio::join!(biased; hand_over, serving::leave(listening));
     telling.abort();
+    following.abort();
     watching.iter().for_each(JoinHandle::abort);
     service.remove_engine().await;
     if let Some(exchanging) = exchanging {
@@ -169,10 +183,38 @@ async fn serve(
     if let Some(bus) = bus {
         bus.close(LAST_NOTIFICATIONS).await;
     }
+    carrying.iter().for_each(JoinHandle::abort);
     store.close().await;
     drop(lock);
     writeln!(streams.out, "Stopped.")?;
     Ok(Verdict::Good)
+}
+
+/// Opens the store; waits for a database server that cannot be reached yet.
+async fn open_store(settings: &Settings) -> Result<SqlStore, CommandError> {
+    loop {
+        match SqlStore::open(&settings.database, &settings.keys).await {
+            Err(error @ OpenError::Unreachable { .. }) => {
+                tracing::warn!("{error}; waiting for it");
+                tokio::time::sleep(DATABASE_RETRY_PAUSE).await;
+            }
+            opened => return opened.map_err(|error| CommandError::Usage(error.to_string())),
+        }
+    }
+}
+
+/// Connects the bell of this process with those of others: by the site's broker, or else by the database, if it can do that.
+fn carry_bell(settings: &Settings, config: &mut kiln_engine::Config) -> Option<JoinHandle<()>> {
+    let (bell, carried) = Bell::with_carrier();
+    let carrying = match &settings.broker {
+        Some(broker) => serving::spawn(kiln_bus::carry_bell(broker.clone(), carried)),
+        None if SqlStore::carries_bells(&settings.database) => {
+            serving::spawn(SqlStore::carry_bell(settings.database.clone(), carried))
+        }
+        None => return None,
+    };
+    config.bell = bell;
+    Some(carrying)
 }
 
 /// The application that serves requests of clients and of resources that create stacks.

@@ -118,6 +118,8 @@ pub(crate) struct Settings {
     pub(crate) engine: kiln_engine::Config,
     /// How notifications are sent, if they are.
     pub(crate) notifications: Option<kiln_bus::BusConfig>,
+    /// The broker by which the processes of this site hear each other.
+    pub(crate) broker: Option<kiln_bus::BusConfig>,
     /// Directories with files that define resource types.
     pub(crate) plugin_dirs: Vec<PathBuf>,
     /// The directories of the global environment.
@@ -208,6 +210,7 @@ impl Settings {
             rules: engine.rules(),
             engine: engine_config,
             notifications: options.notifications.settings(file)?,
+            broker: options.notifications.broker(file)?,
             plugin_dirs: engine.plugin_dirs(),
             environment_dirs: engine.environment_dirs(),
             api: api_options,

@@ -8,7 +8,7 @@ mod deployments;
 mod quotas;
 #[allow(dead_code, reason = "directories are kept until their servers have ended")]
 #[path = "../../../store/tests/servers.rs"]
-mod servers;
+pub(crate) mod servers;
 mod signatures;
 mod sizes;
 mod streams;

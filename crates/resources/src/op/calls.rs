@@ -36,7 +36,7 @@ pub(super) enum Fate {
 impl Fate {
     fn of(error: &CallError) -> Fate {
         match error {
-            CallError::NotSent(_) | CallError::Impossible(_) => Fate::Nothing,
+            CallError::NotSent(_) | CallError::Impossible(_) | CallError::Fenced => Fate::Nothing,
             CallError::Lost(_) => Fate::Lost,
             CallError::Refused(reply) => match reply.status {
                 // A gateway did not wait for the reply, or did not understand it.
@@ -53,7 +53,7 @@ impl Fate {
 fn most_tries(error: &CallError) -> u32 {
     match error {
         CallError::NotSent(_) | CallError::Lost(_) => TRIES,
-        CallError::Impossible(_) => 0,
+        CallError::Impossible(_) | CallError::Fenced => 0,
         CallError::Refused(reply) if is_busy(reply) => TRIES,
         CallError::Refused(reply) if matches!(reply.status, 500 | 502 | 504) => TRIES_OF_BROKEN,
         CallError::Refused(_) => 0,

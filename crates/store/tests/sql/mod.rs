@@ -1,5 +1,6 @@
 //! The cases for stores in databases: keys, encryption, migrations.
 
+mod bell;
 mod full;
 mod keys;
 mod start;
@@ -21,6 +22,9 @@ pub(crate) const CASES: &[(&str, Case<TestDatabase>)] = cases! {
         a_rotation_that_was_broken_off_is_taken_up,
         another_process_notices_a_new_key,
         a_key_that_is_nowhere_is_reported,
+    }
+    bell {
+        processes_hear_each_other,
     }
     full {
         a_full_disk_delays_and_loses_nothing,

@@ -1,10 +1,19 @@
 //! Who owns a tree.
 
 use crate::test_store::{LONG, TestStore, at, batch};
-use kiln_engine::StackId;
 use kiln_engine::store::{Batch, Lease, NewTree};
+use kiln_engine::{StackId, now};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+
+pub(crate) async fn the_time_is_that_of_the_database(test: TestStore) {
+    // The database runs on this machine.
+    let second = std::time::Duration::from_secs(1);
+    let before = now() - second;
+    let told = [test.store.time().await.unwrap(), test.other.time().await.unwrap()];
+    let after = now() + second;
+    assert!(told.iter().all(|time| (before..after).contains(time)), "{before} {told:?} {after}");
+}
 
 pub(crate) async fn a_tree_with_work_is_claimed_once(test: TestStore) {
     let (one, two) = (test.engine(), test.engine());

@@ -206,7 +206,7 @@ pub(crate) const ACCEPTED: &[AcceptedRow] = &[
             "rpc_thread_pool_size",
             "rpc_zmq_bind_address",
         ],
-        "Processes of Kiln share the database; the broker is used for notifications only.",
+        "Processes of Kiln share the database; by the broker they only tell each other to look into it.",
     ),
     unneeded(
         "DEFAULT",

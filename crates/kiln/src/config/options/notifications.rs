@@ -80,7 +80,7 @@ pub(super) const ROWS: &[OptionRow] = &[
     OptionRow::new(
         "DEFAULT",
         "transport_url",
-        "The message broker, if [oslo_messaging_notifications] transport_url is not set.",
+        "The message broker: by it processes hear of each other at once; also for notifications, if [oslo_messaging_notifications] transport_url is not set.",
         Setting::Url(None, |it| &mut it.notifications.common_transport_url),
     ),
     OptionRow::new(
@@ -237,6 +237,18 @@ impl NotificationOptions {
             retries: self.retries.map(|retries| u32::try_from(retries).unwrap_or(u32::MAX)),
             ..BusConfig::default()
         }))
+    }
+
+    /// The broker by which the processes of this site hear each other; `None` if the site has none.
+    pub(in crate::config) fn broker(
+        &self,
+        file: &ConfigFile,
+    ) -> Result<Option<BusConfig>, CommandError> {
+        let Some(url) = &self.common_transport_url else { return Ok(None) };
+        let address = Address::parse(url)
+            .map_err(|bad| file.error_at(COMMON_TRANSPORT_URL, &bad.to_string()))?;
+        let (tls, publisher) = (self.tls(file, &address)?, self.publisher());
+        Ok(Some(BusConfig { address, tls, publisher, ..BusConfig::default() }))
     }
 
     fn drivers(&self, file: &ConfigFile) -> Result<Vec<Driver>, CommandError> {
