@@ -11,6 +11,8 @@ USERS = (
     *((name, "service", ("admin", "service")) for name in (
         "kiln", "glance", "placement", "nova", "neutron", "cinder")),
 )
+# The domain of stack users, and its administrator.
+STACKS = "stacks"
 # Type, name and URL of each service.
 CATALOGUE = (
     ("image", "glance", url("glance")),
@@ -79,9 +81,19 @@ def write():
                          service_id=service["id"], interface=interface, url=address, region_id=REGION)
     entries = {name: {"auth": credentials(name, project), "region_name": REGION}
                for name, project, _ in USERS if name in ("admin", "demo", "kiln")}
+    entries["stacks"] = {"auth": stack_domain(admin, identity, roles["admin"]), "region_name": REGION}
     # JSON is also YAML.
     CLOUDS.write_text(json.dumps({"clouds": entries}, indent=2) + "\n")
     CLOUDS.chmod(0o600)
+
+
+def stack_domain(admin, identity, role):
+    """Create the domain of stack users with its administrator, and return the credentials of the latter."""
+    domain = admin.ensure(f"{identity}/domains", "domain", name=STACKS)
+    user = admin.ensure(f"{identity}/users?domain_id={domain['id']}", "user", name=STACKS, password=PASSWORD, domain_id=domain["id"])
+    admin.send("PUT", f"{identity}/domains/{domain['id']}/users/{user['id']}/roles/{role}")
+    return {"auth_url": url("keystone", "/v3"), "username": STACKS, "password": PASSWORD,
+            "user_domain_name": STACKS, "domain_name": STACKS}
 
 
 def credentials(name, project):

@@ -14,7 +14,7 @@ CHANCE = [
     (re.compile(r"\b([0-9a-f]{2}:){5}[0-9a-f]{2}\b"), "<mac>"),
     (re.compile(r"127\.0\.0\.1:\d+|<ip>:\d+"), "<address>"),
     (re.compile(r"(?<=[-/])[a-z0-9]{12}\b"), "<random>"),
-    (re.compile(r"(AWSAccessKeyId|Signature|Timestamp|temp_url_sig|temp_url_expires)=[^&\"]+"), r"\1=<value>"),
+    (re.compile(r"(AWSAccessKeyId|Signature|Timestamp|temp_url_sig|temp_url_expires)=[^&\"\\]+"), r"\1=<value>"),
     (re.compile(r"={3,}[\w-]+={2,}"), "<boundary>"),
     (re.compile(r"\binstance-[0-9a-f]{8}\b"), "<instance>"),
     (re.compile(r"\bgAAAAA[\w-]+"), "<token>"),
@@ -24,9 +24,10 @@ CHANCE = [
 VOLATILE = {"OS-EXT-SRV-ATTR:host", "OS-EXT-SRV-ATTR:hostname", "OS-EXT-SRV-ATTR:hypervisor_hostname", "OS-EXT-SRV-ATTR:instance_name",
             "OS-EXT-SRV-ATTR:reservation_id", "OS-SRV-USG:launched_at", "binding:host_id", "checksum", "created", "created_at", "hostId",
             "os-vol-host-attr:host", "os_hash_value", "provider:segmentation_id", "revision_number", "standard_attr_id", "updated",
-            "updated_at", "adminPass", "user_data_hash"}
+            "updated_at", "adminPass", "user_data_hash", "evaluate_timestamp"}
 # What Kiln adds to reasons on purpose ("A reason says what to do next" in docs/differences-from-heat.md): hidden always.
-ADDED = re.compile(r'\.? Next: [^"]*?\.(?="|; |\.? \'CHECK\'|$)')
+# An event has the beginning of a long reason only.
+ADDED = re.compile(r'\.? Next: [^"]*?(?:\.(?="|; |\.? \'CHECK\'|$)|(?="))')
 LIMIT = 600
 # From this number on, fields that only one side has are one difference.
 MANY = 4
@@ -72,6 +73,13 @@ def by_chance(value):
     return json.loads(text)
 
 
+def masked(key):
+    """A key without what differs between any two runs, such as the name of a network."""
+    for pattern, name in CHANCE:
+        key = pattern.sub(name, key)
+    return key
+
+
 def in_order(value):
     """The value with every list in a fixed order: the services return sets."""
     if isinstance(value, dict):
@@ -86,6 +94,7 @@ def differences(heat, kiln, path=""):
     if heat == kiln or in_order(by_chance(heat)) == in_order(by_chance(kiln)):
         return []
     if isinstance(heat, dict) and isinstance(kiln, dict):
+        heat, kiln = ({masked(key): one for key, one in side.items()} for side in (heat, kiln))
         found, alone = [], set(heat) ^ set(kiln)
         if len(alone) >= MANY:
             found.append([path + " (fields)", "only here: " + ", ".join(sorted(alone & set(heat))), "only here: " + ", ".join(sorted(alone & set(kiln)))])

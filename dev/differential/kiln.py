@@ -1,6 +1,8 @@
 """A `kiln server` with the configuration of the Heat beside it: another database, other ports, the same everything else."""
 
+import ctypes
 import pathlib
+import signal
 import socket
 import subprocess
 import time
@@ -13,6 +15,12 @@ def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def end_with_parent():
+    """Has the kernel end this process when its parent ends, however that ends."""
+    set_parent_death_signal = 1
+    ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGTERM)
 
 
 class Server:
@@ -35,7 +43,8 @@ class Server:
             settings.write(file)
         log = open(folder / "log", "w")
         self.url = f"http://127.0.0.1:{api}/v1"
-        self.process = subprocess.Popen([binary, "server", "--config", "kiln.conf"], cwd=folder, stdout=log, stderr=log)
+        command = [binary, "server", "--config", "kiln.conf"]
+        self.process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, preexec_fn=end_with_parent)
         self.wait(pathlib.Path(log.name))
 
     def wait(self, log):

@@ -73,7 +73,7 @@ fn every_route_of_the_reference_is_there() {
 #[tokio::test]
 async fn nested_templates_and_groups_are_no_way_around_the_rules_for_types() {
     let api = TestApi::new();
-    let refusal = "You are not authorized to use OS::Nova::Flavor.";
+    let refusal = "You are not authorized to use resource_types:OS::Nova::Flavor.";
     let flavor = "{type: OS::Nova::Flavor, properties: {ram: 1, vcpus: 1}}";
     let child = format!("heat_template_version: 2021-04-16\nresources: {{f: {flavor}}}\n");
     let group = "{type: OS::Heat::ResourceGroup, properties: {count: 1, resource_def: DEF}}";

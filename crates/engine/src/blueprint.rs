@@ -447,6 +447,13 @@ fn candidates(config: &Config, definition: &Definition, types: &[ResolvedType]) 
     relevant.collect()
 }
 
+/// The message for a type that a user may not use, with the name of the policy rule that forbids it. The types of Keystone share
+/// one rule, and are named themselves.
+pub(crate) fn forbidden_type(name: &str) -> String {
+    let prefix = if name.starts_with("OS::Keystone::") { "" } else { "resource_types:" };
+    format!("You are not authorized to use {prefix}{name}.")
+}
+
 fn resolve_type(
     config: &Config,
     templates: &mut Templates,
@@ -464,8 +471,7 @@ fn resolve_type(
     match registry.resolve(resource_type, Some(resource), &is_builtin) {
         // Whatever led here: a nested template, a group, a name that was computed.
         Ok(Implementation::Builtin(name)) if shared.forbidden.contains(&*name) => {
-            let message = format!("You are not authorized to use {name}.");
-            ResolvedType::Unknown(message.into())
+            ResolvedType::Unknown(forbidden_type(&name).into())
         }
         Ok(Implementation::Builtin(name)) => {
             config.types.get(&name).map_or_else(unknown, ResolvedType::Builtin)

@@ -69,6 +69,8 @@ pub struct Config {
     pub observe_on_update: bool,
     /// How long a call whose reply was lost may still take effect.
     pub lost_call_window: Duration,
+    /// For how long a service of the cloud that is down is waited for; no longer than the action may take.
+    pub ride_out: Duration,
     /// How many events of a stack are kept; `None` for all.
     pub max_events: Option<u64>,
     /// How long the records of a deleted stack are kept; `None` means for ever.
@@ -112,6 +114,7 @@ impl Default for Config {
             byte_limits: ByteLimits::default(),
             observe_on_update: false,
             lost_call_window: Duration::from_secs(30),
+            ride_out: Duration::from_secs(15 * 60),
             max_events: Some(1000),
             deleted_stack_retention: Some(Duration::from_secs(90 * 86_400)),
             alarm_scan_interval: Duration::from_secs(60),

@@ -101,7 +101,10 @@ fn decide_freely(case: &Case<'_>) -> Decision {
         .builtin()
         .is_some_and(|resource_type| resource_type.behaviour.replaces.is_some());
     // An update goes into every nested stack, as in Heat: nothing else finds out whether it is what it should be.
-    let is_as_defined = before.equals(after) && resource.child.is_none() && !differs(case);
+    let builtin = case.resolved_type.builtin();
+    let is_entered =
+        resource.child.is_some() || builtin.is_some_and(|it| it.behaviour.updates_always);
+    let is_as_defined = before.equals(after) && !is_entered && !differs(case);
     if is_as_defined && asks_always {
         match is_replaced(case) {
             Ok(true) => return Decision::Replace(Announcement::Update),
@@ -170,8 +173,8 @@ fn give_up(case: &Case<'_>) -> Option<Decision> {
     let Some(resource_type) =
         builtin.filter(|it| it.behaviour.handler(OperationKind::Observe).is_some())
     else {
-        // It cannot be read, and so it is replaced as in the reference.
-        return Some(Decision::Replace(Announcement::Silent));
+        // It is replaced as in the reference.
+        return because("it failed, and objects of this type cannot be read".to_owned());
     };
     match case.observed {
         Some(Observed::Gone) => because("its object does not exist any more".to_owned()),

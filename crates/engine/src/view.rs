@@ -618,8 +618,12 @@ impl<'v> StackView<'v> {
             Some(if has_credentials && is_handed_out(name) { value.exposed() } else { value })
         };
         let attribute = |name: &str| attribute(name).unwrap_or_default();
+        // A group takes any name for an attribute of its members.
+        let is_nested = resource.slot.is_some_and(|it| self.tree.resource(it).child.is_some());
         match attribute("show") {
-            Value::Map(shown) => members.extend(shown.iter().map(|(k, v)| (k.clone(), v.clone()))),
+            Value::Map(shown) if !is_nested => {
+                members.extend(shown.iter().map(|(k, v)| (k.clone(), v.clone())))
+            }
             _ => {
                 for (name, _) in &names {
                     members.insert(name.clone(), attribute(name));

@@ -4,6 +4,7 @@ use crate::reader;
 use crate::simulation::check::{books, events_of, flaws, outcome};
 use crate::simulation::cloud::Thing;
 use crate::simulation::world::{World, now, recipe};
+use kiln_engine::store::Store;
 use kiln_engine::{Action, Command, Recipe, StackSettings, View};
 use kiln_template::environment::Environment;
 use kiln_template::{Limits, Sources, Value};
@@ -630,4 +631,28 @@ fn a_stack_completes_even_if_the_read_for_its_outputs_gets_no_reply() {
     world.create(recipe, StackSettings::default());
     world.run();
     assert_eq!(outcome(&world), "CREATE_COMPLETE: x y");
+}
+
+#[test]
+fn while_a_service_is_down_the_stack_says_what_it_waits_for() {
+    let mut world = World::new(1);
+    // The flaws that the observer reports are what users read.
+    world.observer = Some(|world| {
+        let stack = now(world.store.stack(world.root)).unwrap()?;
+        let mut rows = now(world.store.resources(world.root)).unwrap().into_iter();
+        let resource = rows.find(|row| &*row.summary.name == "a")?;
+        let is_waiting = stack.summary.reason.contains(" waits: ");
+        is_waiting.then(|| format!("{} | {}", stack.summary.reason, resource.summary.reason))
+    });
+    world.cloud.outage = 8;
+    let recipe = recipe_with(&mut world, &things(&PAIR), "");
+    world.create(recipe, StackSettings::default());
+    world.run();
+    let told = std::mem::take(&mut world.cloud.violations);
+    let (stack, resource) = told.first().expect("a reason").split_once(" | ").unwrap();
+    assert!(resource.starts_with("Waiting for the "), "{resource}");
+    assert!(resource.contains("HTTP 503") && resource.contains("15 min"), "{resource}");
+    assert_eq!(stack, format!("Stack CREATE waits: a: {resource}"));
+    assert_eq!(outcome(&world), "CREATE_COMPLETE: x y");
+    assert_eq!(flaws(&world), Vec::<String>::new());
 }

@@ -1,6 +1,7 @@
 //! `kiln dev`: a first stack in a moment.
 
 use crate::test_directory::TestDirectory;
+use std::io::{BufRead, BufReader};
 
 const TEMPLATE: &str = "\
 heat_template_version: 2021-04-16
@@ -96,4 +97,36 @@ fn what_is_kept_is_there_again_and_somebody_elses_clouds_are_left_alone() {
     assert_eq!(run.status, 1, "{}\n{}", run.out, run.err);
     assert!(run.err.contains("The Stack (stack) already exists."), "{}", run.err);
     assert!(run.out.contains("OS_CLIENT_CONFIG_FILE=kiln-clouds.yaml"), "{}", run.out);
+}
+
+#[test]
+fn what_a_killed_process_left_is_removed_by_the_next_one() {
+    let directory = TestDirectory::with(&[("stack.yaml", TEMPLATE), ("child.yaml", CHILD)]);
+    let start = |arguments: &[&str]| {
+        let mut command = directory.command(arguments);
+        command.env("TMPDIR", directory.path()).spawn().expect("the program")
+    };
+    let left = || {
+        let entries = directory.path().read_dir().expect("a directory").flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.filter(|name| name.starts_with("kiln-dev-")).collect::<Vec<_>>()
+    };
+    let running = |process: &mut std::process::Child| {
+        let out = BufReader::new(process.stdout.take().expect("standard output"));
+        let mut lines = out.lines().map_while(Result::ok);
+        assert!(lines.any(|line| line.starts_with("Stop with")), "it did not start");
+    };
+    let (mut killed, mut other) =
+        (start(&["dev", "--free-ports"]), start(&["dev", "--free-ports"]));
+    running(&mut killed);
+    running(&mut other);
+    assert_eq!(left().len(), 2);
+    killed.kill().expect("a kill");
+    killed.wait().expect("an end");
+    assert_eq!(left().len(), 2);
+    let next = start(&ARGUMENTS).wait_with_output().expect("an end");
+    assert!(next.status.success(), "{}", String::from_utf8_lossy(&next.stderr));
+    assert_eq!(left().len(), 1, "that of the running process stays");
+    other.kill().expect("a kill");
+    other.wait().expect("an end");
 }

@@ -379,3 +379,45 @@ fn colours_come_when_they_are_wanted() {
     }
     assert_eq!(stripped, plain.out);
 }
+
+#[test]
+fn what_looks_like_a_function_and_is_none_is_a_warning() {
+    let directory = TestDirectory::with(&[(
+        "old.yaml",
+        "\
+heat_template_version: 2013-05-23
+resources:
+  value:
+    type: OS::Heat::Value
+    properties:
+      value: {get_parm: OS::stack_name}
+outputs:
+  plain: {value: {network: private}}
+  split: {value: {str_split: [',', 'a,b']}}
+  filter: {value: {filter: anything}}
+",
+    )]);
+    prints(
+        &directory.run(&["validate", "old.yaml"]),
+        0,
+        "\
+warning[K0705]: `get_parm` is no function of this version, and stays as it is
+ --> old.yaml:6:15
+  |
+6 |       value: {get_parm: OS::stack_name}
+  |               ^^^^^^^^
+  |
+  = help: did you mean `get_param`?
+
+warning[K0705]: `str_split` is no function of this version, and stays as it is
+ --> old.yaml:9:19
+  |
+9 |   split: {value: {str_split: [',', 'a,b']}}
+  |                   ^^^^^^^^^
+  |
+  = help: `str_split` needs heat_template_version 2015-10-15 or later
+
+old.yaml: valid (HOT 2013-05-23, 1 resource, 0 parameters, 3 outputs), 2 warnings
+",
+    );
+}

@@ -89,6 +89,8 @@ pub struct Behaviour {
     pub delete: Option<Handler>,
     /// Checks that the object exists and is healthy.
     pub check: Option<Handler>,
+    /// Reads the object for its attributes, if [`Behaviour::check`] does more than that.
+    pub refresh: Option<Handler>,
     /// Reads the object and compares it with the definition, if neither the generic code nor [`Behaviour::check`]
     /// suffices.
     pub observe: Option<Handler>,
@@ -116,6 +118,8 @@ pub struct Behaviour {
     pub attribute: Option<AttributeFn>,
     /// Decides whether a change needs a replacement.
     pub replaces: Option<ReplacementFn>,
+    /// Whether every update of the stack updates the object, too, although its definition is the same.
+    pub updates_always: bool,
     /// Whether a rollback updates a replaced object before it is used again, so that the object regains what
     /// its replacement took over. The replacement is the predecessor of that update.
     pub restored_on_rollback: bool,
@@ -141,7 +145,8 @@ impl Behaviour {
             OperationKind::Create => self.create,
             OperationKind::Update => self.update,
             OperationKind::Delete => self.delete,
-            OperationKind::Check | OperationKind::Refresh => self.check,
+            OperationKind::Check => self.check,
+            OperationKind::Refresh => self.refresh.or(self.check),
             OperationKind::Suspend => self.suspend,
             OperationKind::Resume => self.resume,
             OperationKind::Snapshot => self.snapshot,

@@ -3,6 +3,7 @@
 //! A property may have an object's name in place of its id, and a constraint may require that an object exists.
 
 pub mod kinds;
+pub mod rules;
 
 use crate::constraints::CustomConstraint;
 use crate::op::{FailureClass, Op, OpError};
@@ -58,6 +59,11 @@ impl Collection {
             || text.starts_with("https://")
     }
 
+    /// Whether objects are only named by references, which are URLs.
+    pub fn has_only_references(&self) -> bool {
+        self.service == Service::KeyManager
+    }
+
     /// Splits `name{domain}`, the form of users, groups and projects in another domain.
     pub fn domain_of<'g>(&self, given: &'g str) -> (&'g str, Option<&'g str>) {
         match given.strip_suffix('}').and_then(|it| it.split_once('{')) {
@@ -99,6 +105,7 @@ impl Collection {
     pub fn missing(&self, given: &str) -> String {
         match self.service {
             Service::Network => format!("Unable to find {} with name or id '{given}'", self.one),
+            Service::LoadBalancer => format!("{given} not found (HTTP 404)"),
             Service::Image => format!("No images matching {{'name': '{given}'}}."),
             Service::Compute if self.called == "Flavor" => {
                 format!("No Flavor matching {{'name': '{given}'}}. (HTTP 404)")

@@ -20,7 +20,7 @@ mod run;
 mod stack;
 
 pub use backoff::Backoff;
-pub use error::{Failure, OpError};
+pub use error::{Failure, OpError, rejection};
 pub use failure_class::FailureClass;
 pub use journal::{Journal, Step};
 pub use run::{Answer, Demand, Note, OpPoll, RunningOperation, Sibling};
@@ -69,6 +69,8 @@ pub struct Context {
     pub is_doubtful: bool,
     /// How long a lost call may still take effect.
     pub lost_call_window: Duration,
+    /// For how long a service that is down or busy is waited for; the first minute is waited in any case.
+    pub ride_out: Duration,
     /// The id of the object that this one replaces; on a rollback, the id of the replacement.
     pub predecessor: Option<Arc<str>>,
     /// Whether the resource replaces another, or its own replacement on a rollback. That one need not have an object.

@@ -2,9 +2,9 @@
 //!
 //! What may yet be empty is never a reason to refuse.
 
-use crate::declare::{Members, PropertyError, Value};
+use crate::declare::{Members, PropertyError, SiblingDefinitions, Value};
 use crate::property_access::open;
-use kiln_template::{Unknown, codes};
+use kiln_template::{Unknown, Verdict, codes};
 
 /// Two properties of which at most one may be given.
 pub(crate) fn exclusive(members: &Members, one: &str, other: &str) -> Result<(), PropertyError> {
@@ -27,6 +27,20 @@ pub(crate) fn one_of(members: &Members, names: &[&str]) -> Result<(), PropertyEr
         return Ok(());
     }
     Err(unspecified(names))
+}
+
+/// Refuses what breaks a rule of the cloud, as far as the cloud has been asked.
+pub(crate) fn holds(
+    siblings: &dyn SiblingDefinitions,
+    rule: &'static str,
+    subject: &str,
+) -> Result<(), PropertyError> {
+    match siblings.check_rule(rule, subject) {
+        Verdict::Refused(Some(message)) | Verdict::Failed(message) => {
+            Err(PropertyError::new(message))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The error for properties of which at least one must be given.

@@ -78,6 +78,8 @@ pub(crate) struct Drive {
     pub(crate) others: Vec<(Arc<str>, Value)>,
     pub(crate) shown: Value,
     pub(crate) drifted: Members,
+    /// What it said that it waits for.
+    pub(crate) waits: Vec<Option<Arc<str>>>,
     random: u64,
 }
 
@@ -93,7 +95,8 @@ impl Drive {
         };
         let (ended, demands, others, shown) = (None, Vec::new(), Vec::new(), Value::Null);
         let drifted = Members::new();
-        Drive { context, now: START, ended, demands, others, shown, drifted, random: 0 }
+        let waits = Vec::new();
+        Drive { context, now: START, ended, demands, others, shown, drifted, waits, random: 0 }
     }
 
     /// Runs an operation to its end.
@@ -244,6 +247,7 @@ impl Drive {
             Note::Compared(compared) => self.drifted = compared.drifted,
             Note::Remote(shown) => self.shown = shown,
             Note::UsersProject(project) => self.context.stack.users_project = Some(project),
+            Note::Waiting(for_what) => self.waits.push(for_what),
             Note::Step(step, how) => self.context.journal.set(&step, how),
         }
     }

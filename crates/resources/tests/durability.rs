@@ -464,6 +464,33 @@ fn what_a_service_breaks_down_over_is_asked_for_again_unless_it_was_done() {
 }
 
 #[test]
+fn an_outage_is_waited_out_and_users_are_told() {
+    let ride_out = std::time::Duration::from_secs(900);
+    for status in [429, 502, 503, 504] {
+        let mut service = refusing(status, 20, false);
+        let mut drive = Drive::new(Members::new());
+        drive.context.ride_out = ride_out;
+        drive.run(&thing(), OperationKind::Create, &mut service);
+        assert_settled(&drive, &service.things, &format!("{status}"));
+        let first = drive.waits.first().and_then(Option::as_deref).unwrap_or_default();
+        assert!(first.starts_with("Waiting for the "), "{first}");
+        assert!(first.contains(&format!("HTTP {status}")) && first.contains("15 min"), "{first}");
+        assert_eq!(drive.waits.last(), Some(&None), "it does not wait any more");
+    }
+}
+
+#[test]
+fn an_outage_is_not_waited_for_for_ever() {
+    let mut drive = Drive::new(Members::new());
+    drive.context.ride_out = std::time::Duration::from_secs(900);
+    let began = drive.now;
+    drive.run(&thing(), OperationKind::Create, &mut refusing(503, usize::MAX, false));
+    assert!(drive.result().is_err());
+    let waited = (drive.now - began) / 1_000_000;
+    assert!((900..960).contains(&waited), "{waited} s");
+}
+
+#[test]
 fn a_check_that_finds_nothing_tells_what_to_do() {
     let kind = thing().on(OperationKind::Check, |op| {
         Box::pin(async {

@@ -21,6 +21,10 @@ struct Service {
     fails: bool,
     /// Whether everything happens within the same second.
     is_quick: bool,
+    /// Whether the service also tells the microsecond.
+    is_exact: bool,
+    /// How many actions there were.
+    acts: i64,
 }
 
 impl Service {
@@ -36,14 +40,19 @@ impl Service {
         let action = status.split('_').next().expect("as told");
         let status = if how == "IN_PROGRESS" { format!("{action}_{how}") } else { how.into() };
         let outputs = body!([{ "output_key": "url", "output_value": "http://x" }]);
-        body!({ "stack": {
+        let mut shown = body!({ "stack": {
             "id": at.to_string(), "stack_name": name, "stack_status": status, "outputs": outputs,
             "updated_time": time.to_string(), "stack_status_reason": "no luck",
-        }})
+        }});
+        if self.is_exact {
+            shown["stack"]["updated_micros"] = self.acts.into();
+        }
+        shown
     }
 
     fn begin(&mut self, at: usize, action: &str) {
         let status = if std::mem::take(&mut self.fails) { "FAILED" } else { "COMPLETE" };
+        self.acts += 1;
         let stack = &mut self.stacks[at];
         let time = stack.2 + u32::from(!self.is_quick);
         *stack = (stack.0.clone(), format!("{action}_{status}"), time, 0);
@@ -158,9 +167,11 @@ fn a_stack_of_its_own_lives_and_dies() {
         service.told,
         ["POST stacks", "PUT @", "PUT @", actions, actions, actions, "DELETE @"].map(told)
     );
+    let shown = drive.shown.as_map().expect("the stack");
+    assert_eq!(shown.get("stack_name"), Some(&"stack-x-abcdefghijkl".into()));
     assert_eq!(
-        drive.shown,
-        json(r#"{"outputs": {"url": "http://x"}, "stack_name": "stack-x-abcdefghijkl"}"#)
+        shown.get("outputs"),
+        Some(&json(r#"[{"output_key": "url", "output_value": "http://x"}]"#))
     );
     assert_eq!(drive.context.physical_id, None);
 }
@@ -180,6 +191,38 @@ fn another_action_within_the_same_second_is_not_mistaken_for_the_last_one() {
         assert_eq!(drive.result(), &Ok(()), "{operation:?}");
         assert!(service.looks() <= 3, "{operation:?}: {} looks", service.looks());
     }
+}
+
+#[test]
+fn the_same_action_within_the_same_second_is_not_mistaken_for_the_last_one() {
+    let service = Service { is_quick: true, is_exact: true, ..Service::default() };
+    let (mut drive, mut service) = (drive(), service);
+    for operation in [
+        OperationKind::Create,
+        OperationKind::Update,
+        OperationKind::Update,
+        OperationKind::Check,
+        OperationKind::Check,
+    ] {
+        drive.context.journal = Default::default();
+        drive.run(&behaviour(), operation, &mut service);
+        assert_eq!(drive.result(), &Ok(()), "{operation:?}");
+        assert!(service.looks() <= 3, "{operation:?}: {} looks", service.looks());
+    }
+    assert!(drive.shown.as_map().is_some_and(|shown| !shown.contains_key("updated_micros")));
+}
+
+#[test]
+fn reading_its_attributes_does_nothing_to_the_stack() {
+    let (mut drive, mut service) = (drive(), Service::default());
+    drive.run(&behaviour(), OperationKind::Create, &mut service);
+    let told = service.told.clone();
+    for operation in [OperationKind::Refresh, OperationKind::Observe] {
+        drive.context.journal = Default::default();
+        drive.run(&behaviour(), operation, &mut service);
+        assert_eq!(drive.result(), &Ok(()), "{operation:?}");
+    }
+    assert_eq!(service.told, told);
 }
 
 #[test]

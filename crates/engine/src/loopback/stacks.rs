@@ -12,6 +12,7 @@ use kiln_cloud::Method;
 use kiln_resources::wire;
 use kiln_template::print::{self, Keys};
 use serde_json::{Value as Json, json};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -189,6 +190,7 @@ fn listed(stack: &StackRow) -> Json {
         "stack_status_reason": *stack.summary.reason,
         "creation_time": stack.summary.created.to_string(),
         "updated_time": stack.summary.updated.map(|time| time.to_string()),
+        "updated_micros": stack.summary.updated.map(|time| time.micros()),
         "deletion_time": stack.summary.deleted.map(|time| time.to_string()),
     })
 }
@@ -198,6 +200,26 @@ fn detailed(stack: &StackRow, view: &View) -> Result<Json, RequestError> {
         return Err(RequestError::not_found("Stack", &stack.summary.name));
     };
     let mut shown = listed(stack);
+    let description =
+        seen.description().map_or_else(|| "No description".into(), |it| wire::json(&it));
+    let settings = seen.settings();
+    let parameters = seen.parameters().into_iter();
+    let more = json!({
+        "capabilities": [],
+        "description": description,
+        "disable_rollback": !settings.is_rolled_back.unwrap_or(false),
+        "notification_topics": [],
+        "parameters": parameters.map(|(name, text)| (name.to_string(), text)).collect::<BTreeMap<_, _>>(),
+        "parent": null,
+        "stack_owner": *stack.user_name,
+        "stack_user_project_id": **seen.users().unwrap_or(&stack.project),
+        "tags": stack.summary.tags.iter().map(|tag| &**tag).collect::<Vec<&str>>(),
+        "template_description": description,
+        "timeout_mins": settings.timeout.map(|it| it.as_secs() / 60),
+    });
+    if let (Some(shown), Json::Object(more)) = (shown.as_object_mut(), more) {
+        shown.extend(more);
+    }
     if !stack.summary.state.is(Action::Delete, Status::Complete) {
         shown["outputs"] = outputs(&seen);
     }
@@ -208,11 +230,16 @@ fn detailed(stack: &StackRow, view: &View) -> Result<Json, RequestError> {
 fn outputs(seen: &StackView<'_>) -> Json {
     let outputs = seen.outputs();
     let shown = outputs.iter().map(|output| {
-        let (value, error) = match &output.value {
-            Ok(value) => (wire::json(&value.exposed()), Json::Null),
-            Err(message) => (Json::Null, message.as_str().into()),
-        };
-        json!({ "output_key": *output.name, "output_value": value, "output_error": error })
+        let mut shown =
+            json!({ "output_key": *output.name, "description": wire::json(&output.description) });
+        match &output.value {
+            Ok(value) => shown["output_value"] = wire::json(&value.exposed()),
+            Err(message) => {
+                shown["output_value"] = Json::Null;
+                shown["output_error"] = message.as_str().into();
+            }
+        }
+        shown
     });
     shown.collect()
 }

@@ -237,6 +237,7 @@ impl Machine {
                     }
                 }
                 Note::UsersProject(project) => self.tree.set_user_project(project),
+                Note::Waiting(for_what) => self.tree.set_waiting(slot, for_what),
                 Note::Step(name, step) => {
                     if let Some(run) = resource.op.as_mut().and_then(|op| op.handler_mut()) {
                         run.journal.set(&name, step);
@@ -319,7 +320,11 @@ impl Tree {
             Note::Remote(shown) => {
                 self.check_reported_size(slot, "attributes", &resource.remote, shown)
             }
-            Note::Id(_) | Note::Compared(_) | Note::UsersProject(_) | Note::Step(..) => Ok(()),
+            Note::Id(_)
+            | Note::Compared(_)
+            | Note::UsersProject(_)
+            | Note::Waiting(_)
+            | Note::Step(..) => Ok(()),
         }
     }
 
@@ -391,6 +396,7 @@ impl Tree {
             is_half_done: resource.half_done.is_some(),
             is_doubtful: resource.is_doubtful,
             lost_call_window: self.config.lost_call_window,
+            ride_out: self.config.ride_out,
             predecessor: self.predecessor(resource),
             is_replacement: self.is_replacement(resource),
             stack: self.stack_context(resource.stack),

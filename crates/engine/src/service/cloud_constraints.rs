@@ -6,7 +6,9 @@
 use crate::runtime::now;
 use kiln_cloud::{CallError, Credential, Transport, in_current_request};
 use kiln_resources::constraints::offline;
+use kiln_resources::lookup::rules::{CloudRule, rule_of};
 use kiln_resources::lookup::{Collection, collection_of};
+use kiln_resources::op::rejection;
 use kiln_template::{CustomConstraints, Offline, Value, Verdict};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,6 +61,15 @@ impl CustomConstraints for CloudConstraints<'_> {
         }
     }
 
+    fn check_rule(&self, rule: &'static str, subject: &str) -> Verdict {
+        let question = (rule.to_owned(), Arc::from(subject));
+        let known = self.answers.get(&question).cloned();
+        known.unwrap_or_else(|| {
+            self.open.borrow_mut().insert(question);
+            Verdict::Deferred
+        })
+    }
+
     fn check_nested(&self, name: &str, value: &Value) -> Verdict {
         self.offline.check(name, value)
     }
@@ -74,14 +85,30 @@ pub(super) async fn ask(
     for question in open.into_iter().take(MAX_QUESTIONS) {
         let (transport, by) = (transport.clone(), by.clone());
         asking.spawn(in_current_request(async move {
-            let verdict = match collection_of(&question.0) {
-                Some(objects) => exists(&*transport, &by, objects, &question.1).await,
-                None => Verdict::Deferred,
+            let (name, subject) = (&*question.0, &*question.1);
+            let verdict = match (collection_of(name), rule_of(name)) {
+                (Some(objects), _) => exists(&*transport, &by, objects, subject).await,
+                (None, Some(rule)) => judge(&*transport, &by, rule, subject).await,
+                (None, None) => Verdict::Deferred,
             };
             (question, verdict)
         }));
     }
     asking.join_all().await.into_iter().collect()
+}
+
+/// The verdict of a rule on a subject. If the cloud cannot be asked, the operation that needs it will fail instead.
+async fn judge(
+    transport: &dyn Transport,
+    by: &Credential,
+    rule: CloudRule,
+    subject: &str,
+) -> Verdict {
+    let Some(call) = (rule.call)(subject) else { return Verdict::Deferred };
+    match transport.send(by, call).await {
+        Ok(reply) => (rule.judge)(subject, &reply),
+        Err(_) => Verdict::Deferred,
+    }
 }
 
 /// The id of a domain, from its id or its name.
@@ -107,6 +134,10 @@ async fn exists(
         list = list.query("domain_id", domain_id(transport, by, domain).await);
     }
     let is_name = !objects.is_id(name);
+    if is_name && objects.has_only_references() {
+        return Verdict::Failed(format!("{} incorrectly specified.", objects.called));
+    }
+    let mut forbidden = None;
     if is_name {
         match transport.send(by, list.clone()).await {
             Ok(list) => match objects.ids_in(&list, name).len() {
@@ -114,6 +145,7 @@ async fn exists(
                 1 => return Verdict::Accepted,
                 _ => return Verdict::Refused(Some(Collection::ambiguous(given))),
             },
+            Err(CallError::Refused(reply)) if reply.status == 403 => forbidden = Some(reply),
             Err(_) => return Verdict::Deferred,
         }
     }
@@ -121,8 +153,13 @@ async fn exists(
         match transport.send(by, call).await {
             Ok(_) => return Verdict::Accepted,
             Err(CallError::Refused(reply)) if matches!(reply.status, 400 | 404) => {}
+            Err(CallError::Refused(reply)) if reply.status == 403 => forbidden = Some(reply),
             Err(_) => return Verdict::Deferred,
         }
+    }
+    // Who may not look for the object may not name it either, as in Heat.
+    if let Some(reply) = forbidden {
+        return Verdict::Failed(rejection(&reply));
     }
     if !is_name {
         return missing();

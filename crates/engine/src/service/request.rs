@@ -4,7 +4,7 @@ use super::availability::{AvailableTypes, Extensions};
 use super::cloud_constraints::{self, CloudAnswers, CloudConstraints};
 use super::hidden_parameters;
 use super::{RequestError, Requester, Service};
-use crate::blueprint::{Recipe, Source};
+use crate::blueprint::{Recipe, Source, forbidden_type};
 use crate::config::Config;
 use crate::error_type::ErrorType;
 use crate::ids::{Ids, RecipeId, StackId};
@@ -211,6 +211,7 @@ impl Service {
             max_depth: self.config.max_depth,
             max_resources: self.config.max_resources,
             query_limits: self.config.query_limits,
+            timeout: Some(request.settings.timeout.unwrap_or(self.config.action_timeout)),
             ..Context::new(&types, &custom, checks)
         };
         let report = validate(&context, &mut sources, input);
@@ -253,8 +254,7 @@ impl ValidatedRequest {
 impl RequestError {
     /// The error for a type that the requester may not use.
     pub fn forbidden_type(kind: &str) -> RequestError {
-        let message = format!("You are not authorized to use {kind}.");
-        RequestError::new(ErrorType::Forbidden, message)
+        RequestError::new(ErrorType::Forbidden, forbidden_type(kind))
     }
 }
 

@@ -70,6 +70,31 @@ impl Tree {
         }
     }
 
+    /// Says in the reasons of a resource and of its stacks what the resource waits for, or that it does not wait any more.
+    /// That is no event: nothing has happened.
+    pub(crate) fn set_waiting(&mut self, slot: Slot, for_what: Option<Arc<str>>) {
+        let for_what = for_what.map(|text| self.hidden_texts(slot).mask(&text));
+        let resource = self.change(slot);
+        resource.summary.reason = for_what.as_deref().unwrap_or("state changed").into();
+        let (mut stack, mut path) = (Some(resource.stack), resource.summary.name.to_string());
+        while let Some(key) = stack {
+            let summary = &mut self.stack_mut(key).summary;
+            if summary.state.status == Status::InProgress {
+                let action = summary.state.action;
+                summary.reason = match &for_what {
+                    Some(text) => format!("Stack {action} waits: {path}: {text}").into(),
+                    None => format!("Stack {action} started").into(),
+                };
+                self.changes.stacks.insert(key);
+            }
+            let parent = self.stack(key).parent_resource;
+            if let Some((_, parent)) = parent {
+                path = format!("{}.{path}", self.resource(parent).summary.name);
+            }
+            stack = parent.map(|(parent, _)| parent);
+        }
+    }
+
     /// Records an event of a resource.
     pub(crate) fn resource_event(
         &mut self,

@@ -48,6 +48,8 @@ pub struct Cloud {
     made: u64,
     /// How many more things are not made because of a conflict.
     pub conflicts: u32,
+    /// How many more calls are answered with 503.
+    pub outage: u32,
     /// Things of this value are not shown to anybody any more once they are needed.
     pub is_blind_to: Option<String>,
     /// Whether what is stuck cannot be removed.
@@ -60,6 +62,10 @@ pub struct Cloud {
 
 impl Cloud {
     pub fn act(&mut self, call: &Call) -> Reply {
+        if self.outage > 0 {
+            self.outage -= 1;
+            return refused(503);
+        }
         if let Some(path) = call.request.path.checked().expect("a path").strip_prefix("/stacks") {
             return self.act_on_stacks(call, path);
         }

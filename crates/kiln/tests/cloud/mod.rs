@@ -18,6 +18,7 @@ mod live;
 mod luck;
 mod owners;
 mod plugins;
+mod refusals;
 mod replacing;
 mod retired;
 mod side;

@@ -54,8 +54,18 @@ impl Real {
         let [url, user, password, project] =
             ["auth_url", "username", "password", "project_name"].map(|it| self.auth("kiln", it));
         let region = self.clouds["clouds"]["kiln"]["region_name"].as_str().unwrap_or_default();
+        let stack_domain = if self.clouds["clouds"]["stacks"].is_object() {
+            let [domain, user, password] =
+                ["user_domain_name", "username", "password"].map(|it| self.auth("stacks", it));
+            format!(
+                "stack_user_domain_name = {domain}\nstack_domain_admin = {user}\n\
+                 stack_domain_admin_password = {password}\n"
+            )
+        } else {
+            String::new()
+        };
         format!(
-            "[DEFAULT]\nregion_name_for_services = {region}\n\
+            "[DEFAULT]\nregion_name_for_services = {region}\n{stack_domain}\
              [heat_api]\nbind_host = 127.0.0.1\nbind_port = 0\n\
              [heat_api_cfn]\nbind_host = 127.0.0.1\nbind_port = 0\n\
              [heat_api_cloudwatch]\nbind_host = 127.0.0.1\nbind_port = 0\n\

@@ -40,8 +40,9 @@ impl ResourceType {
             OperationKind::DeleteSnapshot => &mut behaviour.delete_snapshot,
             OperationKind::Cancel => &mut behaviour.cancel,
             OperationKind::Observe => &mut behaviour.observe,
-            // A refresh uses the handler of check; doubts are resolved by generic code.
-            OperationKind::Refresh | OperationKind::ResolveDoubt => return self,
+            OperationKind::Refresh => &mut behaviour.refresh,
+            // Doubts are resolved by generic code.
+            OperationKind::ResolveDoubt => return self,
         };
         *place = Some(handler);
         self
@@ -83,6 +84,12 @@ impl ResourceType {
     /// Sets the function that computes attributes, if they are not members of the service's reply.
     pub fn attributes(mut self, attribute: AttributeFn) -> ResourceType {
         self.behaviour.attribute = Some(attribute);
+        self
+    }
+
+    /// Every update of the stack updates the object, too, although its definition is the same.
+    pub fn always_updated(mut self) -> ResourceType {
+        self.behaviour.updates_always = true;
         self
     }
 

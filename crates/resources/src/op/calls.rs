@@ -16,6 +16,9 @@ const TRIES: u32 = 5;
 /// How often a call is repeated that the service failed on: it may fail every time.
 const TRIES_OF_BROKEN: u32 = 3;
 
+/// From this repetition on users are told that the resource waits.
+const REPORTED_TRY: u32 = 3;
+
 /// The pauses between two reads of an object.
 const POLLING: Backoff = Backoff::new(Duration::from_millis(200), Duration::from_secs(5));
 
@@ -49,14 +52,50 @@ impl Fate {
     }
 }
 
-/// How often a call that ended like this may be repeated.
-fn most_tries(error: &CallError) -> u32 {
-    match error {
-        CallError::NotSent(_) | CallError::Lost(_) => TRIES,
-        CallError::Impossible(_) | CallError::Fenced => 0,
-        CallError::Refused(reply) if is_busy(reply) => TRIES,
-        CallError::Refused(reply) if matches!(reply.status, 500 | 502 | 504) => TRIES_OF_BROKEN,
-        CallError::Refused(_) => 0,
+/// How a call that ended like this may be repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Patience {
+    /// So many times.
+    Tries(u32),
+    /// As long as outages are waited for: the service is down or busy, and nothing is wrong with the call.
+    Outage,
+}
+
+impl Patience {
+    fn with(error: &CallError) -> Patience {
+        match error {
+            CallError::NotSent(_) | CallError::Lost(_) => Patience::Outage,
+            CallError::Impossible(_) | CallError::Fenced => Patience::Tries(0),
+            CallError::Refused(reply) if is_busy(reply) => Patience::Outage,
+            CallError::Refused(reply) if matches!(reply.status, 502 | 504) => Patience::Outage,
+            CallError::Refused(reply) if reply.status == 500 => Patience::Tries(TRIES_OF_BROKEN),
+            CallError::Refused(_) => Patience::Tries(0),
+        }
+    }
+}
+
+/// The repetitions of a call so far.
+#[derive(Default)]
+struct Repetitions {
+    tries: u32,
+    waited: Duration,
+}
+
+impl Repetitions {
+    /// Whether a call that ended like this may be made once more.
+    fn allow(&self, error: &CallError, ride_out: Duration) -> bool {
+        match Patience::with(error) {
+            Patience::Tries(most) => self.tries < most,
+            Patience::Outage => self.tries < TRIES || self.waited < ride_out,
+        }
+    }
+
+    /// The pause before the next attempt.
+    fn next_pause(&mut self, error: &CallError) -> Duration {
+        self.tries += 1;
+        let pause = pause_after(self.tries, error);
+        self.waited += pause;
+        pause
     }
 }
 
@@ -129,7 +168,7 @@ impl Op {
         call.request.path.checked()?;
         self.remember_others(&call).await?;
         let mut backoff = POLLING;
-        let mut tries = 0;
+        let mut repetitions = Repetitions::default();
         loop {
             let demand = Demand::Call { step: step.into(), call: call.clone() };
             let Answer::Reply(answer) = self.demand(demand).await else {
@@ -140,6 +179,7 @@ impl Op {
                     if !self.doubts {
                         self.forget_others();
                     }
+                    self.end_waiting(&repetitions);
                     return Ok(reply);
                 }
                 Err(error) => error,
@@ -157,14 +197,41 @@ impl Op {
                 continue;
             }
             let is_safe = fate != Fate::Unknown || self.may_look(fate, &call);
-            if tries >= most_tries(&error) || !is_safe {
+            if !repetitions.allow(&error, self.context.ride_out) || !is_safe {
                 if !self.doubts {
                     self.forget_others();
                 }
                 return Err(stop(&call, &error));
             }
-            tries += 1;
-            self.pause(pause_after(tries, &error)).await?;
+            self.wait_out(&mut repetitions, &call, &error).await?;
+        }
+    }
+
+    /// Waits before a call is repeated, and says so if it is not the first time.
+    async fn wait_out(
+        &mut self,
+        repetitions: &mut Repetitions,
+        call: &Call,
+        error: &CallError,
+    ) -> Result<(), OpError> {
+        let pause = repetitions.next_pause(error);
+        if repetitions.tries >= REPORTED_TRY {
+            let service = call.request.service.catalogue_type();
+            let minutes = self.context.ride_out.as_secs().div_ceil(60);
+            let text = format!(
+                "Waiting for the {service} service ({error}): tried {} times, next in {} s, for {minutes} min in all.",
+                repetitions.tries,
+                pause.as_secs()
+            );
+            self.note(Note::Waiting(Some(text.into())));
+        }
+        self.pause(pause).await
+    }
+
+    /// The service has answered: the resource does not wait any more.
+    fn end_waiting(&mut self, repetitions: &Repetitions) {
+        if repetitions.tries >= REPORTED_TRY {
+            self.note(Note::Waiting(None));
         }
     }
 
@@ -188,20 +255,22 @@ impl Op {
     /// Makes a call that changes nothing.
     pub async fn read(&mut self, call: Call) -> Result<Reply, OpError> {
         call.request.path.checked()?;
-        let mut tries = 0;
+        let mut repetitions = Repetitions::default();
         loop {
             let Answer::Reply(answer) = self.demand(Demand::Read(call.clone())).await else {
                 return Err(wrong_answer());
             };
             let error = match answer {
-                Ok(reply) => return Ok(reply),
+                Ok(reply) => {
+                    self.end_waiting(&repetitions);
+                    return Ok(reply);
+                }
                 Err(error) => error,
             };
-            if tries >= most_tries(&error) {
+            if !repetitions.allow(&error, self.context.ride_out) {
                 return Err(stop(&call, &error));
             }
-            tries += 1;
-            self.pause(pause_after(tries, &error)).await?;
+            self.wait_out(&mut repetitions, &call, &error).await?;
         }
     }
 

@@ -1,7 +1,7 @@
 //! The errors of operations, as users see them: what went wrong in the service's words, and what to do next.
 
 use super::FailureClass;
-use kiln_cloud::{Call, CallError, InvalidId, Reply};
+use kiln_cloud::{Call, CallError, InvalidId, Reply, Service};
 use std::fmt;
 
 /// The reason why an operation stops early.
@@ -51,15 +51,23 @@ impl OpError {
     /// The failure of a call that the service rejected.
     pub fn refused(call: &Call, reply: &Reply) -> OpError {
         let said = reply.error_text().unwrap_or_else(|| format!("{call:?} was refused"));
-        // Heat's clients put the status behind the sentence of the service, full stop included.
-        let mut message = format!("{said} (HTTP {})", reply.status);
-        if let Some(id) = reply.request_id() {
-            message.push_str(&format!(" (Request-ID: {id})"));
-        }
-        let (class, next) = verdict(reply.status, &said);
+        let (mut class, next) = verdict(reply.status, &said);
+        let mut message = match call.request.service {
+            Service::Network => {
+                let kind = reply.text("/NeutronError/type").unwrap_or_default();
+                class = FailureClass::of_network(kind).unwrap_or(class);
+                network_message(&said, reply)
+            }
+            _ => rejection_of(&said, reply),
+        };
         message.push_str(&format!(". Next: {next}."));
         let is_retryable = reply.status == 409 && !is_quota(&said);
         OpError::Failed(Failure { class, message, is_retryable })
+    }
+
+    /// Whether it is a failure of a class, or of a special case of the class.
+    fn is_of(&self, class: FailureClass) -> bool {
+        matches!(self, OpError::Failed(failure) if failure.class.general() == class)
     }
 
     /// The same error with another advice.
@@ -78,23 +86,23 @@ impl OpError {
 
     /// Whether the object of a call was not found.
     pub fn is_not_found(&self) -> bool {
-        matches!(self, OpError::Failed(failure) if failure.class == FailureClass::NotFound)
+        self.is_of(FailureClass::NotFound)
     }
 
     /// Whether the service forbids a call.
     pub fn is_forbidden(&self) -> bool {
-        matches!(self, OpError::Failed(failure) if failure.class == FailureClass::Forbidden)
+        self.is_of(FailureClass::Forbidden)
     }
 
     /// Whether a call conflicts with an existing object.
     pub fn is_conflict(&self) -> bool {
-        matches!(self, OpError::Failed(failure) if failure.class == FailureClass::Conflict)
+        self.is_of(FailureClass::Conflict)
     }
 
     /// Whether the effect of a call seems to exist already.
     pub fn is_already_done(&self) -> bool {
         let OpError::Failed(failure) = self else { return false };
-        match failure.class {
+        match failure.class.general() {
             FailureClass::Conflict => failure.is_retryable,
             FailureClass::BadRequest => failure.message.contains("already"),
             _ => false,
@@ -119,6 +127,25 @@ impl From<InvalidId> for OpError {
     fn from(error: InvalidId) -> OpError {
         OpError::failed(FailureClass::ValueError, error.to_string())
     }
+}
+
+/// The message of a rejection by any service, in the form of most of Heat's clients.
+pub fn rejection(reply: &Reply) -> String {
+    rejection_of(&reply.error_text().unwrap_or_default(), reply)
+}
+
+/// The status is behind the sentence of the service, full stop included.
+fn rejection_of(said: &str, reply: &Reply) -> String {
+    let id = reply.request_id().map(|id| format!(" (Request-ID: {id})")).unwrap_or_default();
+    format!("{said} (HTTP {}){id}", reply.status)
+}
+
+/// The message of a rejection in the form of the client of the network service.
+fn network_message(said: &str, reply: &Reply) -> String {
+    let detail = reply.text("/NeutronError/detail").filter(|detail| !detail.is_empty());
+    let detail = detail.map(|detail| format!("\n{detail}")).unwrap_or_default();
+    let id = reply.request_id().map(|id| format!("\nNeutron server returns request_ids: ['{id}']"));
+    format!("{said}{detail}{}", id.unwrap_or_default())
 }
 
 /// The class of a rejection, and what to do next.

@@ -49,16 +49,29 @@ failure_classes! {
     EntityNotFound "EntityNotFound",
     Error "Error",
     Exception "Exception",
+    ExternalIpAddressExhaustedClient "ExternalIpAddressExhaustedClient",
     Forbidden "Forbidden",
+    HostNotCompatibleWithFixedIpsClient "HostNotCompatibleWithFixedIpsClient",
     HttpError "HTTPError",
     IndexError "IndexError",
     InternalError "InternalError",
+    InvalidIpForNetworkClient "InvalidIpForNetworkClient",
+    InvalidIpForSubnetClient "InvalidIpForSubnetClient",
     InvalidTemplateAttribute "InvalidTemplateAttribute",
+    IpAddressAlreadyAllocatedClient "IpAddressAlreadyAllocatedClient",
+    IpAddressGenerationFailureClient "IpAddressGenerationFailureClient",
+    IpAddressInUseClient "IpAddressInUseClient",
+    MacAddressInUseClient "MacAddressInUseClient",
+    NetworkInUseClient "NetworkInUseClient",
+    NetworkNotFoundClient "NetworkNotFoundClient",
     NotFound "NotFound",
     NotSupported "NotSupported",
     OverLimit "OverLimit",
+    OverQuotaClient "OverQuotaClient",
     PhysicalResourceExists "PhysicalResourceExists",
     PhysicalResourceNameAmbiguity "PhysicalResourceNameAmbiguity",
+    PortInUseClient "PortInUseClient",
+    PortNotFoundClient "PortNotFoundClient",
     RequestLimitExceeded "RequestLimitExceeded",
     ResourceActionNotSupported "ResourceActionNotSupported",
     ResourceActionRestricted "ResourceActionRestricted",
@@ -66,6 +79,7 @@ failure_classes! {
     ResourceTypeUnavailable "ResourceTypeUnavailable",
     ResourceUnknownStatus "ResourceUnknownStatus",
     StackValidationFailed "StackValidationFailed",
+    StateInvalidClient "StateInvalidClient",
     SwiftSignalFailure "SwiftSignalFailure",
     SwiftSignalTimeout "SwiftSignalTimeout",
     TooManyRequests "TooManyRequests",
@@ -74,6 +88,36 @@ failure_classes! {
     ValueError "ValueError",
     WaitConditionFailure "WaitConditionFailure",
     WaitConditionTimeout "WaitConditionTimeout",
+}
+
+impl FailureClass {
+    /// The class of an error of the network service whose client has a class of its own for this type of error.
+    pub(super) fn of_network(error_type: &str) -> Option<FailureClass> {
+        let class = FailureClass::from_name(&format!("{error_type}Client"));
+        (!matches!(class, FailureClass::Other(_))).then_some(class)
+    }
+
+    /// The class of which it is a special case, by the HTTP status of the reply; most classes are special cases of none.
+    pub fn general(&self) -> FailureClass {
+        match self {
+            FailureClass::ExternalIpAddressExhaustedClient
+            | FailureClass::InvalidIpForNetworkClient
+            | FailureClass::InvalidIpForSubnetClient
+            | FailureClass::StateInvalidClient => FailureClass::BadRequest,
+            FailureClass::HostNotCompatibleWithFixedIpsClient
+            | FailureClass::IpAddressAlreadyAllocatedClient
+            | FailureClass::IpAddressGenerationFailureClient
+            | FailureClass::IpAddressInUseClient
+            | FailureClass::MacAddressInUseClient
+            | FailureClass::NetworkInUseClient
+            | FailureClass::OverQuotaClient
+            | FailureClass::PortInUseClient => FailureClass::Conflict,
+            FailureClass::NetworkNotFoundClient | FailureClass::PortNotFoundClient => {
+                FailureClass::NotFound
+            }
+            class => class.clone(),
+        }
+    }
 }
 
 impl fmt::Display for FailureClass {

@@ -91,6 +91,8 @@ pub enum Note {
     UsersProject(Arc<str>),
     /// The state of a step.
     Step(Arc<str>, Step),
+    /// What the operation waits for although its service should have done it by now; `None` if it does not wait any more.
+    Waiting(Option<Arc<str>>),
 }
 
 /// The result of polling an operation.

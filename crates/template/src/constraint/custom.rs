@@ -12,6 +12,8 @@ pub enum Verdict {
     Accepted,
     /// The value does not pass, and perhaps why.
     Refused(Option<String>),
+    /// The value could not be checked, which rejects it: the message of the error.
+    Failed(String),
     /// There is no constraint of this name.
     NoSuchConstraint,
     /// The check needs a service and is made later; the value passes for now.
@@ -27,6 +29,11 @@ pub trait CustomConstraints {
     /// object that it names may be created by then, by resources outside.
     fn check_nested(&self, name: &str, value: &Value) -> Verdict {
         self.check(name, value)
+    }
+
+    /// Checks a rule of a resource type that only the cloud can check, for a subject.
+    fn check_rule(&self, _rule: &'static str, _subject: &str) -> Verdict {
+        Verdict::Deferred
     }
 }
 

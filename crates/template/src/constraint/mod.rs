@@ -399,6 +399,7 @@ fn asked(value: &Value, name: &str, custom: &dyn CustomConstraints) -> Option<St
         Verdict::Refused(Some(detail)) if !value.has_secret() => {
             Some(format!("Error validating value '{printed}': {detail}"))
         }
+        Verdict::Failed(message) => Some(message),
         Verdict::Refused(_) => Some(format!("Error validating value '{printed}'")),
     }
 }

@@ -232,6 +232,7 @@ fn detail(name: &str, supplied: Json) -> Option<String> {
     match Offline::new(NOW).check(name, &value(supplied)) {
         Verdict::Accepted => None,
         Verdict::Refused(detail) => Some(detail.unwrap_or_default()),
+        Verdict::Failed(message) => Some(message),
         other => panic!("{name}: {other:?}"),
     }
 }

@@ -6,6 +6,7 @@
 mod describe;
 mod facade;
 mod loader;
+mod lookalikes;
 mod nested;
 mod properties;
 mod root;
@@ -13,13 +14,14 @@ mod siblings;
 mod stack;
 
 use crate::codes::{self, Code};
-use crate::constraint::CustomConstraints;
+use crate::constraint::{CustomConstraints, Verdict};
 use crate::definition::{Files, QueryLimits, UnsetParameters};
 use crate::limits::Limits;
 use crate::parameters::ParameterCheck;
 use crate::schema::TypeSchema;
-use crate::value::Members;
+use crate::value::{Members, Value};
 use std::sync::Arc;
+use std::time::Duration;
 
 pub use root::{Input, Report, Root, validate};
 
@@ -71,8 +73,28 @@ pub trait SiblingDefinitions {
     /// The type of a resource, if there is one of this name.
     fn type_name(&self, name: &str) -> Option<Arc<str>>;
 
+    /// Whether a resource of the stack has a type.
+    fn has_type(&self, _type_name: &str) -> bool {
+        false
+    }
+
     /// The properties of a resource as they are written; values may be unknown.
     fn properties(&self, name: &str) -> Option<Members>;
+
+    /// A property of a resource as it is written, or its default; the value may be unknown.
+    fn property(&self, name: &str, property: &str) -> Option<Value> {
+        self.properties(name)?.get(property).cloned()
+    }
+
+    /// Has the cloud check a rule of a type for a subject.
+    fn check_rule(&self, _rule: &'static str, _subject: &str) -> Verdict {
+        Verdict::Deferred
+    }
+
+    /// The timeout of an action on the stack, if it is known.
+    fn timeout(&self) -> Option<Duration> {
+        None
+    }
 }
 
 /// The nested stack of a resource whose type is no template.
@@ -90,14 +112,14 @@ pub struct Expansion {
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExpansionTemplate {
     /// One that the resource generates. Values may be unknown, and hidden.
-    Generated(crate::value::Value),
+    Generated(Value),
     /// A file, or a template at a URL, and the values for its parameters.
     File(Arc<str>, Members),
 }
 
 impl Expansion {
     /// A nested stack of a template that the resource generates.
-    pub fn generated(template: crate::value::Value) -> Expansion {
+    pub fn generated(template: Value) -> Expansion {
         Expansion {
             template: ExpansionTemplate::Generated(template),
             aliases: Vec::new(),
@@ -211,6 +233,8 @@ pub struct Context<'a> {
     pub max_resources: Option<usize>,
     /// The limits of YAQL queries.
     pub query_limits: QueryLimits,
+    /// The timeout of an action on the stack, if it is known.
+    pub timeout: Option<Duration>,
 }
 
 impl<'a> Context<'a> {
@@ -224,6 +248,7 @@ impl<'a> Context<'a> {
             max_depth: 5,
             max_resources: Some(1000),
             query_limits: QueryLimits::default(),
+            timeout: None,
         }
     }
 }

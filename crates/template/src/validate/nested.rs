@@ -1,6 +1,7 @@
 //! Templates inside templates: loading them, their interfaces, and the stacks they make.
 
 use super::loader::{Loaded, Loader};
+use super::lookalikes::lookalikes;
 use super::stack::{ResolvedType, Stack};
 use super::{Context, Expansion, ExpansionTemplate, NestedChecks};
 use crate::codes;
@@ -97,6 +98,7 @@ impl Stack<'_> {
         findings.extend(Stage::Properties, self.facade_mismatch(resource, child, loader));
         findings.extend(Stage::Types, unknown_output_keys(&child.template));
         findings.extend(Stage::Types, outputs_as_interface(&child.flaws));
+        findings.extend(Stage::OutputValues, lookalikes(&child.template));
         if self.context.checks.nested == NestedChecks::Interface {
             return;
         }

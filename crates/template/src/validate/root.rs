@@ -1,6 +1,7 @@
 //! Validation of the root template and everything below it.
 
 use super::loader::Loader;
+use super::lookalikes::lookalikes;
 use super::nested::too_many_resources;
 use super::stack::Stack;
 use super::{Context, SharedFiles};
@@ -189,6 +190,7 @@ fn check(
     };
     let (found, unawaited) = stack.check(loader);
     findings.append(found);
+    findings.extend(Stage::OutputValues, lookalikes(&definition.template));
     definition.ignore_dependencies_on(&unawaited);
     report.definition = Some(definition);
 }

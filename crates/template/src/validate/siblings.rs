@@ -1,16 +1,19 @@
 //! The other resources of a stack, as the checks of types see them.
 
-use super::SiblingDefinitions;
+use super::{Context, SiblingDefinitions};
+use crate::constraint::Verdict;
 use crate::definition::Definition;
 use crate::eval::Scope;
-use crate::value::Members;
+use crate::value::{Members, Value};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The resources of a stack whose values are evaluated as far as they are known.
 pub(super) struct Siblings<'a> {
     pub(super) own_name: &'a str,
     pub(super) definition: &'a Definition,
     pub(super) scope: &'a Scope<'a>,
+    pub(super) context: &'a Context<'a>,
 }
 
 impl SiblingDefinitions for Siblings<'_> {
@@ -23,9 +26,30 @@ impl SiblingDefinitions for Siblings<'_> {
         Some(self.definition.resource_at(at)?.type_name.value.clone())
     }
 
+    fn has_type(&self, type_name: &str) -> bool {
+        self.definition.resources().any(|(_, it)| &*it.type_name.value == type_name)
+    }
+
     fn properties(&self, name: &str) -> Option<Members> {
         let resource = self.definition.resource_at(self.definition.position(name)?)?;
         let Some(written) = &resource.properties else { return Some(Members::new()) };
         self.scope.value(written).ok()?.as_map().cloned()
+    }
+
+    fn property(&self, name: &str, property: &str) -> Option<Value> {
+        let written = self.properties(name)?.get(property).filter(|it| !it.is_null()).cloned();
+        let default = || {
+            let schema = self.context.types.schema(&self.type_name(name)?)?;
+            schema.property(property)?.default.clone()
+        };
+        written.or_else(default)
+    }
+
+    fn check_rule(&self, rule: &'static str, subject: &str) -> Verdict {
+        self.context.custom.check_rule(rule, subject)
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        self.context.timeout
     }
 }

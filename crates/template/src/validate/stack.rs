@@ -389,6 +389,7 @@ impl<'a> Stack<'a> {
             own_name: &resource.name,
             definition: self.definition,
             scope: checking.scope,
+            context: self.context,
         };
         if let Err(error) = types.check(name, values, &siblings) {
             findings.add(Stage::Properties, self.refused(resource, error));

@@ -6,6 +6,7 @@
 mod clouds;
 mod first;
 mod progress;
+mod state_dir;
 
 use crate::cli::Dev;
 use crate::commands::db;
@@ -27,7 +28,7 @@ use kiln_sim::cloud::Cloud;
 use kiln_sim::identity::{self, Identity, Seed};
 use kiln_store::SqlStore;
 use kiln_template::Secret;
-use std::path::PathBuf;
+use state_dir::StateDir;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -49,21 +50,6 @@ struct DevServer {
     cloud: Option<(Cloud, String)>,
     /// The state directory; removed on drop unless it is kept.
     _home: StateDir,
-}
-
-/// The state directory.
-struct StateDir {
-    path: PathBuf,
-    is_kept: bool,
-}
-
-impl Drop for StateDir {
-    fn drop(&mut self) {
-        if !self.is_kept {
-            // The directory is below the system's temporary directory, which is cleaned anyway.
-            _ = std::fs::remove_dir_all(&self.path);
-        }
-    }
 }
 
 pub(crate) fn run(arguments: &Dev, streams: &mut Streams<'_>) -> Result<Verdict, CommandError> {
@@ -163,7 +149,7 @@ async fn start(
     let cfn_url = serving::url(&cfn_socket)?;
     let watch_url = serving::url(&watch_socket)?;
 
-    let home = home(arguments)?;
+    let home = StateDir::create(arguments.state.as_deref())?;
     let url = format!("sqlite://{}", home.path.join("kiln.db").display());
     let store = SqlStore::open(&url, &home.path.join("kiln.keys")).await;
     let store = Arc::new(store.map_err(|error| CommandError::Usage(error.to_string()))?);
@@ -176,7 +162,7 @@ async fn start(
         .services(cloud_url.as_deref().map(Cloud::catalogue).unwrap_or_default());
     let region: Option<Arc<str>> = Some(seed.region.as_str().into());
     let clock = identity::Clock::new(|| now().micros());
-    let path = home.is_kept.then(|| home.path.join("identity.json"));
+    let path = home.is_kept().then(|| home.path.join("identity.json"));
     let identity =
         Identity::open(path.as_deref(), identity::IdentityOptions::new(seed, clock.clone()));
     let identity =
@@ -186,7 +172,7 @@ async fn start(
         seed: arguments.seed,
         latency: Duration::from_millis(arguments.latency),
         build_time: Duration::from_millis(arguments.build_time),
-        file: home.is_kept.then(|| home.path.join("cloud.json")),
+        file: home.is_kept().then(|| home.path.join("cloud.json")),
         quota: Some(-1),
         ..kiln_sim::cloud::Options::new(clock)
     };
@@ -308,22 +294,6 @@ fn transport(identity_url: &str, identity: &Identity) -> Result<Arc<dyn Transpor
         Ok(cloud) => Ok(Arc::new(cloud)),
         Err(error) => Err(CommandError::Usage(format!("cannot create an HTTP client: {error}"))),
     }
-}
-
-fn home(arguments: &Dev) -> Result<StateDir, CommandError> {
-    let (path, is_kept) = match &arguments.state {
-        Some(path) => (path.clone(), true),
-        None => {
-            let name = format!("kiln-dev-{}", crate::load::random_id().simple());
-            (std::env::temp_dir().join(name), false)
-        }
-    };
-    use std::os::unix::fs::DirBuilderExt;
-    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&path);
-    made.map_err(|error| {
-        CommandError::Usage(format!("cannot create {}: {error}", path.display()))
-    })?;
-    Ok(StateDir { path, is_kept })
 }
 
 fn welcome(

@@ -22,6 +22,7 @@ const ENCRYPTION_KEY: OptionKey = ("DEFAULT", "auth_encryption_key");
 pub(in crate::config) struct EngineOptions {
     action_timeout: Duration,
     error_wait: Duration,
+    ride_out: Duration,
     retries: u64,
     observe_on_update: bool,
     alarm_interval: Duration,
@@ -376,6 +377,12 @@ pub(super) const ROWS: &[OptionRow] = &[
     ),
     OptionRow::new(
         "kiln",
+        "ride_out",
+        "For how many seconds a service of the cloud that is down or busy is waited for, within the timeout of the stack.",
+        Setting::Seconds(900, |it| &mut it.engine.ride_out),
+    ),
+    OptionRow::new(
+        "kiln",
         "roles",
         "The roles of this process: api, cfn, cloudwatch, engine; all if empty.",
         Setting::List(&[], |it| &mut it.engine.roles),
@@ -454,6 +461,7 @@ impl EngineOptions {
         kiln_engine::Config {
             action_timeout: self.action_timeout,
             error_wait: self.error_wait,
+            ride_out: self.ride_out,
             retries: u32::try_from(self.retries).unwrap_or(u32::MAX),
             max_depth: size(self.max_depth),
             max_resources: self.max_resources.map(size),

@@ -1,11 +1,12 @@
 //! AWS::AutoScaling::AutoScalingGroup: a group of servers that grows and shrinks between two
 //! bounds.
 
+use super::launch_configuration::no_server_as_model;
 use crate::behaviour::{Group, Stage};
 use crate::declare::*;
 use crate::groups::{Dialect, scaled};
-use crate::op::{FailureClass, OpError};
-use crate::property_access::{count, given, items, section};
+use crate::op::OpError;
+use crate::property_access::{count, items, section};
 use crate::refusals::{is_given, may_be_given};
 use crate::scaling;
 use crate::types::heat::instances::{
@@ -51,20 +52,14 @@ fn check(properties: &Members) -> Result<(), PropertyError> {
     let sources = ["InstanceId", "LaunchConfigurationName"];
     let given = sources.iter().filter(|name| is_given(properties, name)).count();
     let possible = sources.iter().filter(|name| may_be_given(properties, name)).count();
-    match given > 1 || possible == 0 {
-        false => Ok(()),
-        true => Err(PropertyError::new(
-            "Either 'InstanceId' or 'LaunchConfigurationName' must be provided.",
-        )),
+    if given > 1 || possible == 0 {
+        let message = "Either 'InstanceId' or 'LaunchConfigurationName' must be provided.";
+        return Err(PropertyError::new(message));
     }
+    no_server_as_model(properties)
 }
 
 fn next_stage(group: &mut Group<'_>) -> Result<Stage, OpError> {
-    if given(group.properties, "LaunchConfigurationName").is_none() {
-        let message = "members like an existing server (InstanceId) are not supported yet: use a \
-                       launch configuration";
-        return Err(OpError::failed(FailureClass::NotSupported, message));
-    }
     instances::check_balancers(group)?;
     let policy = section(group.update_policy, "AutoScalingRollingUpdate");
     let bounds = scaling::bounds(group.properties);

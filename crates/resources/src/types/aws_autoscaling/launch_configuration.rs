@@ -4,6 +4,7 @@
 use crate::declare::*;
 use crate::refusals::may_be_given;
 use crate::types::aws_ec2::{block_device_mappings, check_block_devices, key_value};
+use kiln_template::codes;
 
 pub(super) fn launch_configuration() -> ResourceType {
     ResourceType::new("AWS::AutoScaling::LaunchConfiguration")
@@ -44,11 +45,21 @@ pub(super) fn launch_configuration() -> ResourceType {
 
 fn check(properties: &Members) -> Result<(), PropertyError> {
     check_block_devices(properties)?;
-    let is_complete = ["ImageId", "InstanceType"].iter().all(|name| may_be_given(properties, name));
-    match may_be_given(properties, "InstanceId") || is_complete {
+    no_server_as_model(properties)?;
+    match ["ImageId", "InstanceType"].iter().all(|name| may_be_given(properties, name)) {
         true => Ok(()),
         false => {
             Err(PropertyError::new("If without InstanceId, ImageId and InstanceType are required."))
         }
     }
+}
+
+/// Refuses an existing server as the model of new ones, as Heat does with every version of Nova since 2017.
+pub(super) fn no_server_as_model(properties: &Members) -> Result<(), PropertyError> {
+    if !may_be_given(properties, "InstanceId") {
+        return Ok(());
+    }
+    let message =
+        "InstanceId is not supported: name the image and the flavor in a launch configuration.";
+    Err(PropertyError { code: &codes::NOT_SUPPORTED, ..PropertyError::new(message) })
 }

@@ -1,6 +1,8 @@
 //! OS::Blazar::Lease: a reservation of hosts, servers or addresses for a span of time.
 
 use crate::declare::*;
+use crate::lookup::rules::LEASABLE_HOST;
+use crate::refusals::holds;
 use crate::rest::{Readiness, RestSpec, UpdateMethod};
 use serde_json::Value as Json;
 
@@ -34,6 +36,11 @@ pub(super) fn lease() -> ResourceType {
             attr("updated_at", Str, "Time of the last change to the lease."),
             attr("user_id", Str, "ID of the user who requested the lease."),
         ])
+        .check_with_siblings(|_, siblings| match siblings.has_type("OS::Blazar::Host") {
+            // The stack makes a host.
+            true => Ok(()),
+            false => holds(siblings, LEASABLE_HOST, ""),
+        })
         .rest(
             RestSpec::new(Service::Reservation, "/leases", "lease")
                 .bare_requests()

@@ -2,8 +2,10 @@
 
 use super::common::{omit_empty, settled};
 use crate::declare::*;
-use crate::rest::RestSpec;
+use crate::op::{Op, OpError};
+use crate::rest::{self, RestSpec};
 use crate::types::fragments::description_prop;
+use kiln_cloud::{CallPath, get};
 
 pub(super) fn record_set() -> ResourceType {
     ResourceType::new("OS::Designate::RecordSet")
@@ -35,8 +37,10 @@ pub(super) fn record_set() -> ResourceType {
                 .required()
                 .is(ZONE),
         ])
+        .creates(|op| Box::pin(create(op)))
         .rest(
             RestSpec::new(Service::Dns, "/zones/{zone}/recordsets", "")
+                .unsent(["name"])
                 .list_envelope("recordsets")
                 .finds("zone", ZONE)
                 .mark_field("description")
@@ -44,4 +48,20 @@ pub(super) fn record_set() -> ResourceType {
                 .readiness(settled())
                 .adjust_fields(omit_empty),
         )
+}
+
+/// Creates the records. If the template gives them no name, they get one in the zone.
+async fn create(op: &mut Op) -> Result<(), OpError> {
+    let Some(spec) = op.rest_spec() else { return Ok(()) };
+    let mut fields = rest::new_fields(op, &spec);
+    let name = match op.nonempty_text("name") {
+        Some(name) => name.to_owned(),
+        None => {
+            let zone = CallPath::from("/zones").id(op.text("zone").unwrap_or_default());
+            let zone = op.read(get(Service::Dns, zone)).await?;
+            format!("{}.{}", op.context().physical_name, zone.text("/name").unwrap_or_default())
+        }
+    };
+    fields.insert("name".into(), name.into());
+    rest::create_with(op, fields).await
 }

@@ -6,7 +6,7 @@ use crate::behaviour::{Group, Stage};
 use crate::declare::*;
 use crate::groups::{attributes, named};
 use crate::op::OpError;
-use crate::property_access::{open, section, word};
+use crate::property_access::{open, section};
 use kiln_template::Unknown;
 
 const VALUE_TYPES: [&str; 5] = ["String", "Number", "CommaDelimitedList", "Json", "Boolean"];
@@ -94,8 +94,8 @@ fn check_server(
         Some(Value::Unknown(Unknown::Reference(name)) | Value::Text(name)) => name,
         _ => return Ok(()),
     };
-    let Some(server) = siblings.properties(name) else { return Ok(()) };
-    match word(&server, "user_data_format") {
+    let format = siblings.property(name, "user_data_format");
+    match format.as_ref().map(open).and_then(Value::as_text).map(|format| &**format) {
         None | Some("SOFTWARE_CONFIG") => Ok(()),
         Some(_) => Err(PropertyError::new(format!(
             "Resource {name}'s property user_data_format should be set to SOFTWARE_CONFIG since there are \

@@ -3,8 +3,9 @@
 use crate::behaviour::OperationKind;
 use crate::declare::*;
 use crate::op::{Op, OpError};
-use crate::property_access::number;
+use crate::property_access::{number, open};
 use crate::random;
+use kiln_template::print;
 use std::time::Duration;
 
 pub(super) fn delay() -> ResourceType {
@@ -31,11 +32,31 @@ pub(super) fn delay() -> ResourceType {
                 .min(0),
             prop("min_wait", Num, "Seconds to wait at least.").updatable().default(0).min(0),
         ])
+        .check_with_siblings(fits_timeout)
         .replaced_if(|change| !change.changed.is_empty())
         .creates(|op| Box::pin(pause(op, "CREATE")))
         .deletes(|op| Box::pin(pause(op, "DELETE")))
         .on(OperationKind::Suspend, |op| Box::pin(pause(op, "SUSPEND")))
         .on(OperationKind::Resume, |op| Box::pin(pause(op, "RESUME")))
+}
+
+/// Refuses a pause that may be longer than the timeout of the stack.
+fn fits_timeout(
+    properties: &Members,
+    siblings: &dyn SiblingDefinitions,
+) -> Result<(), PropertyError> {
+    let of = |name: &str| properties.get(name).map(open).and_then(number);
+    let (Some(timeout), Some(shortest)) = (siblings.timeout(), of("min_wait")) else {
+        return Ok(());
+    };
+    let jitter = of("max_jitter").unwrap_or(0.0) * of("jitter_multiplier").unwrap_or(1.0);
+    let longest = shortest + jitter;
+    if longest <= timeout.as_secs_f64() {
+        return Ok(());
+    }
+    let longest = print::plain(&Value::from(longest));
+    let message = format!("OS::Heat::Delay maximum delay {longest}s exceeds stack timeout.");
+    Err(PropertyError::new(message))
 }
 
 /// Waits, if the property `actions` contains the action.

@@ -90,7 +90,6 @@ pub(crate) fn member(group: &Group<'_>, group_tag: &'static str) -> Result<Value
         .filter(|(_, value)| !value.is_null())
         .map(|(k, v)| (k.clone(), v.clone()))
         .collect();
-    properties.shift_remove("InstanceId");
     properties.insert("Tags".into(), tags(group, group_tag));
     if let [subnet] = items(group.properties, "VPCZoneIdentifier") {
         properties.insert("SubnetId".into(), subnet.clone());
@@ -137,7 +136,6 @@ pub(crate) fn expansion(
 ) -> Option<Expansion> {
     let name = configuration_of(properties)?.ok().filter(|_| size > 0)?;
     let mut written = siblings.properties(&name)?;
-    written.shift_remove("InstanceId");
     written.retain(|_, value| !value.is_null());
     let definition =
         map([("Type", Value::from(MEMBER_TYPE)), ("Properties", Value::Map(written.into()))]);

@@ -6,9 +6,10 @@
 use crate::behaviour::SnapshotRecord;
 use crate::declare::*;
 use crate::op::{FailureClass, Op, OpError, Progress};
-use crate::property_access::given;
+use crate::property_access::{given, items, text};
 use crate::wire;
 use kiln_cloud::{Call, CallPath, Marker, Reply, delete, get, post, put};
+use kiln_template::functions::step_into_attribute;
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
@@ -33,10 +34,18 @@ pub(super) fn stack() -> ResourceType {
             prop("timeout", Int, "Minutes that creating or updating the stack may take before it fails.").updatable(),
         ])
         .attrs([attr("outputs", Map, "Map from the name of each output of the stack to its value."), attr("stack_name", Str, "Name of the stack in its region.")])
+        .attributes(|view, name, path| {
+            let outputs = || view.remote.as_map().map(outputs).unwrap_or_default();
+            Ok((name == "outputs").then(|| step_into_attribute(&outputs(), path)))
+        })
+        .always_updated()
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))
         .on(crate::behaviour::OperationKind::Check, |op| Box::pin(act(op, "check")))
+        // A check is an action on the stack, and shows in it.
+        .on(crate::behaviour::OperationKind::Refresh, |op| Box::pin(read(op)))
+        .on(crate::behaviour::OperationKind::Observe, |op| Box::pin(read(op)))
         .on(crate::behaviour::OperationKind::Suspend, |op| Box::pin(act(op, "suspend")))
         .on(crate::behaviour::OperationKind::Resume, |op| Box::pin(act(op, "resume")))
         .copied(|op| Box::pin(copy(op)), |op| Box::pin(forget(op)))
@@ -49,6 +58,9 @@ const SERVICE: Service = Service::Orchestration;
 /// The entry of the resource's data with the time of the last action, which distinguishes the next action from
 /// it.
 const SEEN: &str = "updated_time";
+
+/// The member of a reply with the time of the last action in microseconds, which only stacks of the same service have.
+const MICROS: &str = "updated_micros";
 
 /// The entry of the resource's data with the last action.
 const LAST_ACTION: &str = "last_action";
@@ -155,7 +167,7 @@ async fn act(op: &mut Op, action: &str) -> Result<(), OpError> {
 
 /// Waits until an action on the stack is complete, and keeps the stack for attributes.
 async fn until(op: &mut Op, action: &str) -> Result<(), OpError> {
-    // Times have a resolution of one second, but another action than the last one is new at any time.
+    // Times may have a resolution of one second, but another action than the last one is new at any time.
     let is_repeated = op.data(LAST_ACTION).is_none_or(|last| *last == action.into());
     let seen = op.data(SEEN).filter(|_| is_repeated).cloned();
     let mut looks = 0;
@@ -165,21 +177,53 @@ async fn until(op: &mut Op, action: &str) -> Result<(), OpError> {
         progress(reply, action, seen.as_ref(), looks)
     });
     let shown = shown.await?;
-    let stack = &shown.body["stack"];
-    let time = stack["updated_time"].as_str().unwrap_or("never");
-    op.set_data(SEEN, time);
+    op.set_data(SEEN, time(&shown));
     op.set_data(LAST_ACTION, action);
-    let outputs = stack["outputs"].as_array().into_iter().flatten().filter_map(|output| {
-        Some((output["output_key"].as_str()?, wire::value(&output["output_value"])))
-    });
-    let outputs = Value::map(outputs);
-    op.set_remote(map([("outputs", outputs), ("stack_name", wire::value(&stack["stack_name"]))]));
+    keep(op, &shown);
     Ok(())
+}
+
+/// Reads the stack for its attributes.
+async fn read(op: &mut Op) -> Result<(), OpError> {
+    if op.id().is_none() {
+        return Ok(());
+    }
+    let look = there(op, get(SERVICE, path(op)));
+    let shown = op.read(look).await?;
+    if shown.text("/stack/stack_status") == Some("DELETE_COMPLETE") {
+        return Err(OpError::failed(FailureClass::NotFound, "the stack is deleted"));
+    }
+    keep(op, &shown);
+    Ok(())
+}
+
+/// Keeps the stack in a reply.
+fn keep(op: &mut Op, reply: &Reply) {
+    let mut kept = reply.body["stack"].clone();
+    kept.as_object_mut().map(|kept| kept.remove(MICROS));
+    op.set_remote(wire::value(&kept));
+}
+
+/// The time of the last action on a stack, as exactly as the service tells it.
+fn time(reply: &Reply) -> String {
+    let stack = &reply.body["stack"];
+    let exact = stack[MICROS].as_i64().map(|micros| micros.to_string());
+    exact.unwrap_or_else(|| stack["updated_time"].as_str().unwrap_or("never").to_owned())
+}
+
+/// The outputs of the stack by their names.
+fn outputs(stack: &Members) -> Value {
+    let all = items(stack, "outputs").iter().filter_map(Value::as_map);
+    let values = all.filter_map(|output| {
+        let value = output.get("output_value").cloned().unwrap_or_default();
+        Some((Arc::<str>::from(text(output, "output_key")?), value))
+    });
+    Value::map(values)
 }
 
 fn progress(reply: &Reply, action: &str, seen: Option<&Value>, looks: u32) -> Progress {
     let status = reply.text("/stack/stack_status").unwrap_or_default();
-    let time = Value::from(reply.text("/stack/updated_time").unwrap_or("never"));
+    let time = Value::from(time(reply));
     let (was, how) = status.split_once('_').unwrap_or((status, ""));
     // The stack may still show the state before the command. Two actions of one kind may have the same time, so after some
     // reads an equal time does not count.

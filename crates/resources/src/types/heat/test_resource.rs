@@ -64,7 +64,8 @@ pub(super) fn test_resource() -> ResourceType {
             wants && change.changed.iter().any(|name| &**name == "value")
         })
         .attributes(|view, name, path| {
-            let value = view.properties.get("value").unwrap_or(&Value::Null);
+            let value = view.properties.get("value").filter(|_| view.physical_id.is_some());
+            let value = value.unwrap_or(&Value::Null);
             Ok((name == "output").then(|| step_into_attribute(value, path)))
         })
 }

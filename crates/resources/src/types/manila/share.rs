@@ -7,7 +7,7 @@ use crate::property_access::{items, open, text};
 use crate::rest::{self, Readiness, RestSpec};
 use crate::types::fragments::{description_prop, name_prop};
 use crate::wire;
-use kiln_cloud::{Call, CallPath, Marker, get, post, put};
+use kiln_cloud::{Call, CallPath, Marker, Reply, get, post, put};
 use serde_json::{Map as Fields, Value as Json, json};
 
 pub(super) fn share() -> ResourceType {
@@ -155,9 +155,15 @@ async fn check(op: &mut Op) -> Result<(), OpError> {
 async fn show_places(op: &mut Op) -> Result<(), OpError> {
     let reply = op.read(get(Service::Share, path(op).then("/export_locations"))).await?;
     let mut shown = op.remote().as_map().cloned().unwrap_or_default();
-    shown.insert("export_locations".into(), wire::value(&reply.body["export_locations"]));
+    shown.insert("export_locations".into(), paths(&reply));
     op.set_remote(Value::Map(shown.into()));
     Ok(())
+}
+
+/// The paths in a list of export locations.
+fn paths(reply: &Reply) -> Value {
+    let all = reply.body["export_locations"].as_array().into_iter().flatten();
+    Value::list(all.map(|place| wire::value(&place["path"])))
 }
 
 /// The call that lists the access rules.

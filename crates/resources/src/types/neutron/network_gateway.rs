@@ -57,6 +57,8 @@ pub(super) fn network_gateway() -> ResourceType {
         ])
         .attrs([attr("default", Str, "Whether this is the default gateway of the cloud.")])
         .check(segments_fit)
+        // The devices of a gateway cannot change. The former gateway stays until there is another one.
+        .replaced_if(|change| change.changed.iter().any(|name| &**name == "devices"))
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))
         .rest(
@@ -103,11 +105,7 @@ fn tell(op: &Op, action: &'static str, connection: &Json) -> Call {
 
 /// Adds new connections; the update has removed former ones before.
 async fn connect(op: &mut Op) -> Result<(), OpError> {
-    let before = if op.changes("devices") {
-        Vec::new()
-    } else {
-        connections(&op.context().previous_properties)
-    };
+    let before = connections(&op.context().previous_properties);
     for connection in connections(&op.context().properties) {
         if !before.contains(&connection) {
             let call = tell(op, "/connect_network", &connection);
@@ -117,30 +115,16 @@ async fn connect(op: &mut Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Updates the gateway. Devices cannot change, so a new gateway replaces the former one.
+/// Removes former connections, and updates the gateway.
 async fn update(op: &mut Op) -> Result<(), OpError> {
-    let is_begun = op.id().is_none() || op.context().journal.step("create").is_some();
-    let is_renewed = op.changes("devices") && (is_begun || !has_devices(op).await?);
-    if op.context().journal.step("create").is_none() {
-        let after = connections(&op.context().properties);
-        for connection in connections(&op.context().previous_properties) {
-            if is_renewed || !after.contains(&connection) {
-                let call = tell(op, "/disconnect_network", &connection);
-                op.remove(&format!("disconnect {connection}"), call).await?;
-            }
-        }
-        if is_renewed {
-            rest::remove(op).await?;
+    let after = connections(&op.context().properties);
+    for connection in connections(&op.context().previous_properties) {
+        if !after.contains(&connection) {
+            let call = tell(op, "/disconnect_network", &connection);
+            op.remove(&format!("disconnect {connection}"), call).await?;
         }
     }
-    if is_renewed { rest::create(op).await } else { rest::update(op).await }
-}
-
-/// Whether the gateway has the wanted devices, as after a failed update that was to change them.
-async fn has_devices(op: &mut Op) -> Result<bool, OpError> {
-    let Some(shown) = rest::look(op).await? else { return Ok(false) };
-    let devices = shown.as_map().and_then(|shown| shown.get("devices"));
-    Ok(devices.is_some_and(|devices| devices.equals(op.prop("devices"))))
+    rest::update(op).await
 }
 
 async fn remove(op: &mut Op) -> Result<(), OpError> {

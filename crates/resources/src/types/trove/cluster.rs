@@ -1,6 +1,6 @@
 //! OS::Trove::Cluster: a cluster of database instances.
 
-use super::common::{check_networks, datastore, nics};
+use super::common::{check_datastore, check_networks, datastore, nics};
 use crate::declare::*;
 use crate::op::{Op, OpError, Progress};
 use crate::property_access::{items, open, text};
@@ -77,6 +77,7 @@ pub(super) fn cluster() -> ResourceType {
                 items(members, "instances").iter().filter_map(|it| open(it).as_map());
             instances.try_for_each(check_networks)
         })
+        .check_with_siblings(check_datastore)
         .creates(|op| Box::pin(create(op)))
         .deletes(|op| Box::pin(remove(op)))
         .rest(

@@ -1,9 +1,10 @@
 //! The common parts of database instances and clusters.
 
 use crate::declare::*;
-use crate::lookup;
+use crate::lookup::{self, rules::DATASTORE};
 use crate::op::{Op, OpError};
 use crate::property_access::{items, open, text};
+use crate::refusals::{holds, may_be_given};
 use serde_json::{Map as Fields, Value as Json, json};
 
 /// The networks of an instance, as fields of the request.
@@ -33,6 +34,21 @@ pub(super) fn datastore(op: &Op, fields: &mut Fields<String, Json>) {
     datastore.extend(version.map(|version| ("version".to_owned(), version)));
     if !datastore.is_empty() && op.id().is_none() {
         fields.insert("datastore".into(), Json::Object(datastore));
+    }
+}
+
+/// Checks that the datastore exists; unknown values pass.
+pub(super) fn check_datastore(
+    members: &Members,
+    siblings: &dyn SiblingDefinitions,
+) -> Result<(), PropertyError> {
+    let (kind, version) = (text(members, "datastore_type"), text(members, "datastore_version"));
+    match (kind, version) {
+        (Some(kind), Some(version)) => holds(siblings, DATASTORE, &format!("{kind}/{version}")),
+        (None, Some(_)) if !may_be_given(members, "datastore_type") => {
+            Err(PropertyError::new("Not allowed - datastore_version without datastore_type."))
+        }
+        _ => Ok(()),
     }
 }
 

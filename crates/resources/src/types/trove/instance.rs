@@ -1,6 +1,6 @@
 //! OS::Trove::Instance: a database server run by the database service.
 
-use super::common::{check_networks, datastore, nics};
+use super::common::{check_datastore, check_networks, datastore, nics};
 use crate::declare::*;
 use crate::op::{FailureClass, Op, OpError};
 use crate::property_access::{items, open, text};
@@ -96,6 +96,7 @@ pub(super) fn instance() -> ResourceType {
             attr("href", Str, "URL of the instance in the database service's API."),
         ])
         .check(check)
+        .check_with_siblings(check_datastore)
         .attributes(|view, name, path| {
             let shown =
                 |name: &str| view.remote.as_map().and_then(|shown| shown.get(name)).cloned();

@@ -56,8 +56,8 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     let query = [
         ("signature", text("signature")),
         ("expires", text("expires")),
-        ("methods", joined("methods")),
         ("paths", joined("paths")),
+        ("methods", joined("methods")),
         ("project_id", text("project")),
         ("queue_name", queue),
     ];

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use super::super::microversioned;
 use super::super::request::{Answer, Reply, RequestContext, object, text};
 use super::super::schema::Collection;
+use super::super::state::CloudState;
 use super::super::table::Obj;
 use super::dialect::{NOVA, fault};
 use super::{KEYPAIRS, is_own, limit};
@@ -22,6 +23,18 @@ pub(super) static KEYPAIR: Collection = Collection {
     index: &["user_id"],
     ..Collection::new(&NOVA)
 };
+
+/// The key pairs of a new cloud: one that public documents use, of the user `demo`.
+pub(super) fn seed(state: &mut CloudState) {
+    let user = crate::identity::user_id("demo");
+    let public = format!("ssh-rsa {} dxl-key", STANDARD.encode("a key of the simulated cloud"));
+    let row = json!({
+        "id": state.next_number(), "name": "dxl-key", "public_key": public, "fingerprint": fingerprint(&public),
+        "user_id": user, "type": "ssh", "created_at": state.timestamp_micros(), "deleted": false,
+        "deleted_at": null, "updated_at": null,
+    });
+    state.put(KEYPAIRS, &key(&user, "dxl-key"), object(row));
+}
 
 pub(super) fn serve(ctx: &mut RequestContext<'_>, method: &str, path: &[&str]) -> Option<Answer> {
     Some(match (method, path) {

@@ -44,7 +44,10 @@ pub(super) static SERVICE: Service = Service {
     collections: &[COLLECTIONS],
     serve,
     versions,
-    seed: flavors::seed,
+    seed: |state| {
+        flavors::seed(state);
+        keypairs::seed(state);
+    },
 };
 
 /// The delayed steps of servers.

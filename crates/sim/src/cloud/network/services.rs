@@ -526,7 +526,7 @@ static L2_GATEWAY: Collection = Collection {
     plural: "l2_gateways",
     title: "L2Gateway",
     fields: "name       text cu \"\"
-             devices    list cu !
+             devices    list c  !
              project_id text c  @project",
     remove: |ctx, row| {
         let message =
@@ -557,7 +557,7 @@ static NETWORK_GATEWAY: Collection = Collection {
     plural: "network_gateways",
     title: "NetworkGateway",
     fields: "name       text cu \"\"
-             devices    list cu !
+             devices    list c  !
              default    bool r  false
              ports      list r  []
              project_id text c  @project",

@@ -2,7 +2,9 @@
 
 use super::disks;
 use crate::declare::{Members, PropertyError, SiblingDefinitions, Value};
+use crate::lookup::rules::SERVER_METADATA;
 use crate::property_access::{is_given, items, open, word};
+use crate::refusals::holds;
 use kiln_template::codes;
 
 /// Checks the properties, parts of which may be unknown.
@@ -36,7 +38,21 @@ pub(super) fn check(
     if !older.is_empty() && !newer.is_empty() {
         return Err(conflict(&["block_device_mapping", "block_device_mapping_v2"]));
     }
-    boot_source(properties, name).map_err(PropertyError::new)
+    boot_source(properties, name).map_err(PropertyError::new)?;
+    check_metadata(properties, siblings)
+}
+
+/// Checks that the project may give a server so many entries of metadata.
+fn check_metadata(
+    properties: &Members,
+    siblings: &dyn SiblingDefinitions,
+) -> Result<(), PropertyError> {
+    let metadata = properties.get("metadata").map(open).and_then(Value::as_map);
+    match metadata.map(Members::len) {
+        // Every limit is far above this.
+        None | Some(0..=20) => Ok(()),
+        Some(count) => holds(siblings, SERVER_METADATA, &count.to_string()),
+    }
 }
 
 /// Checks that there is exactly one boot source, as far as the properties are known.

@@ -60,12 +60,22 @@ pub(super) async fn create(op: &mut Op) -> Result<(), OpError> {
     };
     op.set_id(id);
     let server = until_is(op, "ACTIVE").await?;
-    if !op.items("tags").is_empty() {
+    let is_marked = op.nonempty_text("name").is_some();
+    if is_marked {
+        // The mark has served its purpose, and users would see it.
+        let call =
+            put(Service::Compute, look::path(op), json!({ "server": { "description": null } }));
+        op.call("unmark", call).await?;
+    }
+    let is_tagged = !op.items("tags").is_empty();
+    if is_tagged {
         let call = tags(op);
         op.call("tags", call).await?;
-        return look::show(op).await.map(drop);
     }
-    look::keep(op, server).await.map(drop)
+    match is_marked || is_tagged {
+        true => look::show(op).await.map(drop),
+        false => look::keep(op, server).await.map(drop),
+    }
 }
 
 async fn new_server(op: &mut Op, networks: Json) -> Result<Call, OpError> {
