@@ -18,6 +18,7 @@ mod cloud;
 mod containers;
 mod database;
 mod dev;
+mod docs;
 mod explain;
 mod front_door;
 mod graph;

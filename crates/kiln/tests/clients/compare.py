@@ -64,7 +64,7 @@ class Comparison:
         expected, actual = self.prepared(expected), self.prepared(actual)
         head, left_out, tail = split(expected)
         shown = head + tail
-        if left_out and self.is_worded:
+        if left_out is None or left_out and self.is_worded:
             fits = len(shown) <= len(actual)
         else:
             fits = len(shown) + left_out == len(actual)
@@ -184,11 +184,12 @@ def instead(found):
 
 
 def split(lines):
-    """What is shown before and after the lines that are left out, and how many those are."""
+    """What is shown before and after the lines that are left out, and how many those are; None for any number."""
     for at, line in enumerate(lines):
         left_out = page.LEFT_OUT.match(line)
         if left_out:
-            return lines[:at], int(left_out.group(1)), lines[at + 1:]
+            number = left_out.group(1)
+            return lines[:at], number and int(number), lines[at + 1:]
     return lines, 0, []
 
 

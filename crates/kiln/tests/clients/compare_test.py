@@ -45,6 +45,9 @@ class Same(unittest.TestCase):
     def test_lines_and_ends_of_lines_may_be_left_out(self):
         self.same('openstack stack show s', ['a', '[… 2 lines …]', 'd'], ['a', 'b', 'c', 'd'])
         self.other('openstack stack show s', ['a', '[… 2 lines …]', 'd'], ['a', 'b', 'd'])
+        for printed in (['a', 'd'], ['a', 'b', 'c', 'd']):
+            self.same('openstack stack show s', ['a', '[… lines …]', 'd'], printed)
+        self.other('openstack stack show s', ['a', '[… lines …]', 'd'], ['a', 'b', 'c'])
         self.same('openstack stack show s', ['| a | long te […]'], ['| a | long text |'])
         self.other('openstack stack show s', ['| a | long te […]'], ['| a | short text |'])
 

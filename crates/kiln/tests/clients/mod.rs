@@ -171,6 +171,7 @@ pub(crate) fn python(clients: &Path, script: &str, arguments: Vec<PathBuf>) {
     let mut command = Command::new(clients.join("bin/python"));
     // Clients warn of what they use themselves.
     command.args(["-B", "-W", "ignore"]).arg(here(script)).args(arguments).stdin(Stdio::null());
+    command.env("KILN", env!("CARGO_BIN_EXE_kiln"));
     let output = command.output().expect("Python starts");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (out, err) = (text(&output.stdout), text(&output.stderr));

@@ -2,15 +2,15 @@
 
 A page is Markdown. A heading of the second level begins a flow; its `console` blocks are what was typed
 (`$ command`) and what came back. `[exit status N]` follows the output of a command that failed,
-`[… N lines …]` stands for output that is left out, `[…]` at the end of a line for the rest of it. A name
+`[… N lines …]` stands for output that is left out, `[… lines …]` for any number of lines, `[…]` at the end of a line for the rest of it. A name
 in backticks alone on a line, followed by a block, is a file in the folder where the commands run.
 """
 import dataclasses
 import re
 
-LEFT_OUT = re.compile(r'^\[… (\d+) lines …\]$')
+LEFT_OUT = re.compile(r'^\[… (?:(\d+) )?lines …\]$')
 EXIT_STATUS = re.compile(r'^\[exit status (\d+)\]$')
-FILE_NAME = re.compile(r'^`([\w.-]+)`$')
+FILE_NAME = re.compile(r'^`([\w./-]+)`$')
 
 
 @dataclasses.dataclass

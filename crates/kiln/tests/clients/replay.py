@@ -1,20 +1,23 @@
 #!/usr/bin/env python3
 """Types the commands of a page into the real clients, and compares what they print.
 
-    replay.py PAGE CLOUDS_YAML [--chain STEPS]... [--as RECORDED_USER] [--known COMMAND]...
+    replay.py PAGE CLOUDS_YAML [--in-order] [--chain STEPS]... [--as RECORDED_USER] [--known COMMAND]...
 
-Without chains every flow of the page is one of its own; chains run side by side, in folders of their own.
+Without chains every flow of the page is one of its own; chains run side by side, in folders of their own. With
+`--in-order`, the whole page is one chain.
 A chain is a list of headings (as far as they tell flows apart) and commands to run without a look at
 their output, separated by semicolons. Commands that are known to print something else are named with
 `--known`, and counted apart.
 
 The clients are unmodified: what runs is the function behind `openstack` and `heat`, in a process of its
-own for each command. Only loading them, which takes longer than most commands, is done once for all.
+own for each command. Only loading them, which takes longer than most commands, is done once for all, when the
+first of them is typed. `kiln` is the program that `KILN` names.
 """
 import argparse
 import importlib.metadata
 import os
 import shlex
+import subprocess
 import sys
 import tempfile
 import time
@@ -35,9 +38,13 @@ AT_REST = ('stack abandon',)
 
 
 class Clients:
-    """The clients, loaded."""
+    """The clients, loaded when one of them is typed."""
 
     def __init__(self):
+        self.main = {}
+
+    def load(self):
+        """Loads the Python clients."""
         # They take their name from here when they are loaded.
         sys.argv[0] = 'openstack'
         points = importlib.metadata.entry_points()
@@ -51,6 +58,10 @@ class Clients:
 
     def run(self, arguments, folder, environment):
         """What a command prints, and its exit status."""
+        if arguments[0] == 'kiln':
+            return run_kiln(arguments[1:], folder, environment)
+        if not self.main:
+            self.load()
         reading, writing = os.pipe()
         process = os.fork()
         if process == 0:
@@ -86,6 +97,14 @@ class Clients:
         os._exit(int(status or 0))
 
 
+def run_kiln(arguments, folder, environment):
+    """What our own program prints, and its exit status."""
+    ended = subprocess.run(
+        [os.environ['KILN'], *arguments], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    return ended.stdout.decode('utf-8', 'replace'), ended.returncode
+
+
 def load_all(points):
     """Loads plugins, as far as what they need is there."""
     for point in points:
@@ -103,7 +122,9 @@ class Session:
         self.kept = tempfile.TemporaryDirectory(prefix='kiln-flow-')
         self.folder = os.path.realpath(self.kept.name)
         for name, text in the_page.files.items():
-            with open(os.path.join(self.folder, name), 'w', encoding='utf-8') as a_file:
+            path = os.path.join(self.folder, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, 'w', encoding='utf-8') as a_file:
                 a_file.write(text)
         self.needs = compare.needs(templates(the_page.files))
         self.environments = environments(clouds, self.folder)
@@ -215,8 +236,8 @@ def environments(clouds, folder):
     common = {'HOME': folder, 'PATH': os.environ['PATH'], 'LANG': 'C.UTF-8',
               'XDG_CACHE_HOME': os.path.join(sys.prefix, 'cache')}
     classic = {'OS_' + name.upper(): value for name, value in auth.items()}
-    return {'openstack': dict(common, OS_CLOUD='kiln', OS_CLIENT_CONFIG_FILE=clouds),
-            'heat': dict(common, **classic)}
+    modern = dict(common, OS_CLOUD='kiln', OS_CLIENT_CONFIG_FILE=clouds)
+    return {'openstack': modern, 'kiln': modern, 'heat': dict(common, **classic)}
 
 
 def play_all(chains, make_session):
@@ -247,11 +268,14 @@ def main():
     parser.add_argument('page')
     parser.add_argument('clouds')
     parser.add_argument('--chain', action='append')
+    parser.add_argument('--in-order', action='store_true', help='the page is one chain')
     parser.add_argument('--as', dest='user', help='the user in whose name the page was written')
     parser.add_argument('--known', action='append', default=[], help='a command that prints something else')
     options = parser.parse_args()
     the_page = page.read(options.page)
     chains = [[part.strip() for part in chain.split(';')] for chain in options.chain or []]
+    if options.in_order:
+        chains = [list(the_page.flows)]
     chains = chains or [[heading] for heading in the_page.flows]
     names = {options.user: 'demo'} if options.user else {}
     clients, clouds = Clients(), os.path.abspath(options.clouds)
