@@ -47,6 +47,21 @@ fn create(heat: &Fake, more: &[&str]) -> Run {
 }
 
 #[test]
+fn the_last_events_are_shown_although_the_stack_came_to_rest_before_they_were_read() {
+    let looks = vec![
+        Some(vec![event("e1", "web", "CREATE_IN_PROGRESS")]),
+        Some(vec![]),
+        Some(vec![]),
+        // The state of the stack is read here, and says that it is complete.
+        Some(vec![event("e2", "net", "CREATE_COMPLETE"), event("e3", "web", "CREATE_COMPLETE")]),
+    ];
+    let run = create(&making(looks, "CREATE_COMPLETE"), &["-f", "value", "-c", "stack_status"]);
+    assert_eq!((run.status, &*run.err), (0, ""));
+    assert_eq!(run.out.lines().count(), 4, "{}", run.out);
+    assert!(run.out.contains(" e3 [web]: CREATE_COMPLETE"), "{}", run.out);
+}
+
+#[test]
 fn events_are_told_as_they_come() {
     let heat = making(
         vec![

@@ -176,6 +176,36 @@ impl<'a> AwaitedAction<'a> {
         teller: &mut ProgressOutput,
         progress: &mut WaitState,
     ) -> Result<Option<ActionResult>> {
+        if !self.show_events(heat, console, teller, progress).await? {
+            return Ok(Some(ActionResult::Gone));
+        }
+        if let Some(ending) = progress.ending(self.rolls_back) {
+            return Ok(Some(ending));
+        }
+        if progress.idle < 2 {
+            return Ok(None);
+        }
+        // Events may have been missed; the status of the stack decides.
+        let state = match heat.state(&self.stack).await {
+            Err(problem) if problem.is_not_found() => return Ok(Some(ActionResult::Gone)),
+            state => state?,
+        };
+        let ending = self.at_rest(&state, progress);
+        if ending.is_some() {
+            // The last events may have come after the last poll.
+            self.show_events(heat, console, teller, progress).await?;
+        }
+        Ok(ending)
+    }
+
+    /// Shows the events since the last poll; returns whether the stack still exists.
+    async fn show_events(
+        &self,
+        heat: &HeatApi,
+        console: &mut Console<'_, '_>,
+        teller: &mut ProgressOutput,
+        progress: &mut WaitState,
+    ) -> Result<bool> {
         let mut asked = query([("sort_dir", "asc")]);
         if let Some(marker) = &progress.marker {
             asked.push(("marker".into(), marker.clone()));
@@ -184,7 +214,7 @@ impl<'a> AwaitedAction<'a> {
             asked.extend(query([("nested_depth", DEPTH)]));
         }
         let events = match heat.events(&self.stack, asked).await {
-            Err(problem) if problem.is_not_found() => return Ok(Some(ActionResult::Gone)),
+            Err(problem) if problem.is_not_found() => return Ok(false),
             events => events?,
         };
         for event in &events {
@@ -203,18 +233,7 @@ impl<'a> AwaitedAction<'a> {
             }
             None => progress.idle += 1,
         }
-        if let Some(ending) = progress.ending(self.rolls_back) {
-            return Ok(Some(ending));
-        }
-        if progress.idle < 2 {
-            return Ok(None);
-        }
-        // Events may have been missed; the status of the stack decides.
-        let state = match heat.state(&self.stack).await {
-            Err(problem) if problem.is_not_found() => return Ok(Some(ActionResult::Gone)),
-            state => state?,
-        };
-        Ok(self.at_rest(&state, progress))
+        Ok(true)
     }
 
     /// The result according to the status of the stack, if it is finished.
