@@ -353,7 +353,9 @@ export async function versions(): Promise<{ version: string; type: string; alias
 }
 
 export async function functions(version: string): Promise<{ functions: string; description: string }[]> {
-  const url = at(`/template_versions/${part(version)}/functions?with_condition_func=true`);
+  // Heat 27 parses templates differently after a request with `with_condition_func`, so only Kiln gets one.
+  const isKiln = (await buildInfo().catch(() => null))?.api?.revision?.startsWith('kiln');
+  const url = at(`/template_versions/${part(version)}/functions${isKiln ? '?with_condition_func=true' : ''}`);
   return (await json<{ template_functions: { functions: string; description: string }[] }>(url)).template_functions;
 }
 
