@@ -85,7 +85,7 @@ describe('logging in', () => {
 
 describe('a stack of three files', () => {
   test('is launched by dropping its folder, with the body that the command line sends', async () => {
-    await logIn(page, service, 'demo', '#//launch');
+    await logIn(page, service);
     await page.getByRole('link', { name: 'Launch', exact: true }).click();
     await drop(THREE);
     await page.getByText('three/environment.yaml').first().waitFor();
@@ -143,6 +143,7 @@ describe('a stack of three files', () => {
     await page.getByRole('button', { name: 'Back' }).click();
     expect(await page.getByLabel('How many').inputValue()).toBe('2');
     await page.getByRole('button', { name: 'Next: plan' }).click();
+    await page.locator('.agree input').first().waitFor();
     for (const box of await page.locator('.agree input').all()) await box.check();
     await apply.click();
     await page.getByTitle('UPDATE_COMPLETE').first().waitFor();
@@ -159,7 +160,8 @@ describe('a stack of three files', () => {
     await row.getByText('complete', { exact: true }).waitFor();
     await row.getByRole('button', { name: 'Restore' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
-    await page.getByTitle('RESTORE_COMPLETE').first().waitFor();
+    await page.locator('h1 + .badge').filter({ hasText: 'RESTORE' }).filter({ hasNotText: 'in progress' }).waitFor();
+    expect(await page.locator('h1 + .badge').getAttribute('title')).toBe('RESTORE_COMPLETE');
     await row.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('heading', { name: 'No snapshots' }).waitFor();
@@ -204,7 +206,7 @@ describe('an update', () => {
   test('that runs is cancelled, and rolled back', async () => {
     const id = await api.create('slow', waits(0, 'a'));
     await api.rest('slow', id);
-    await api.call('PATCH', `/stacks/slow/${id}`, { template: waits(60, 'b') });
+    await api.call('PATCH', `/stacks/slow/${id}`, { template: waits(6, 'b') });
     await logIn(page, service);
     await page.getByRole('link', { name: 'slow' }).click();
     await page.getByRole('button', { name: 'Cancel and roll back' }).click();

@@ -30,7 +30,9 @@ const hostile = {
 const failing = {
   heat_template_version: '2021-04-16',
   resources: {
-    server: { type: 'OS::Nova::Server', properties: { image: 'cirros', flavor: 'm1.small', networks: [{ network: 'public' }], user_data_format: 'SOFTWARE_CONFIG' } },
+    net: { type: 'OS::Neutron::Net' },
+    subnet: { type: 'OS::Neutron::Subnet', properties: { network: { get_resource: 'net' }, cidr: '192.0.2.0/24' } },
+    server: { type: 'OS::Nova::Server', properties: { image: 'cirros', flavor: 'm1.small', networks: [{ network: { get_resource: 'net' } }], user_data_format: 'SOFTWARE_CONFIG' } },
     config: { type: 'OS::Heat::SoftwareConfig', properties: { group: 'script', config: 'exit 1' } },
     deployment: { type: 'OS::Heat::SoftwareDeployment', properties: { server: { get_resource: 'server' }, config: { get_resource: 'config' } } },
   },
@@ -55,6 +57,7 @@ beforeAll(async () => {
   ];
   visitor = await visit();
   page = visitor.page;
+  await logIn(page, service);
 });
 afterAll(async () => {
   await visitor?.close();
@@ -83,7 +86,6 @@ async function settled(): Promise<void> {
 
 describe('every page', () => {
   test('a failing deployment is three clicks from the list to its stderr', async () => {
-    await logIn(page, service);
     await page.locator('tr', { hasText: 'broken' }).getByRole('link', { name: 'Why?' }).click();
     await page.getByText('cannot open /etc/app.conf').first().waitFor();
     await page.getByRole('heading', { name: 'Root cause' }).waitFor();

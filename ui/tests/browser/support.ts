@@ -74,7 +74,7 @@ export async function visit(options: { locale?: string; dark?: boolean; width?: 
   });
   const log: string[] = [];
   const page = context.pages()[0] ?? (await context.newPage());
-  context.on('console', (message) => log.push(`${message.type()}: ${message.text()}`));
+  context.on('console', (message) => log.push(`${message.type()}: ${message.text()} ${message.location().url}`));
   context.on('weberror', (error) => log.push(`error: ${error.error().message}`));
   page.setDefaultTimeout(20_000);
   const close = async (): Promise<void> => {
@@ -84,9 +84,10 @@ export async function visit(options: { locale?: string; dark?: boolean; width?: 
   return { context, page, log, close };
 }
 
-/** Opens the dashboard and logs in with one click. */
-export async function logIn(page: Page, service: { dashboard: string }, user = 'demo', hash = ''): Promise<void> {
-  await page.goto(service.dashboard + hash);
+/** Opens the dashboard afresh, and logs in with one click. */
+export async function logIn(page: Page, service: { dashboard: string }, user = 'demo'): Promise<void> {
+  await page.goto('about:blank');
+  await page.goto(service.dashboard);
   await page.getByRole('button', { name: `Log in as ${user}` }).or(page.getByRole('button', { name: `以 ${user} 登录` })).click();
   await page.locator('header nav').waitFor();
 }
@@ -122,7 +123,8 @@ export class Api {
     });
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-    return (text ? JSON.parse(text) : null) as T;
+    const isJson = response.headers.get('Content-Type')?.startsWith('application/json');
+    return (isJson && text ? JSON.parse(text) : null) as T;
   }
 
   /** Creates a stack; the result is its id. */

@@ -21,6 +21,8 @@ export const en = {
   'admin.host': 'Host',
   'admin.idle': 'Nothing is in progress',
   'admin.idleText': 'Every stack of every project is at rest.',
+  'admin.noRevision': 'The service does not tell its version.',
+  'admin.policy': 'Stacks of all projects are listed only if the operator allows it: the policy rule stacks:global_index, which is closed by default.',
   'admin.revision': 'API: {api}. Engine: {engine}.',
   'admin.seen': 'Last report',
   'admin.since': 'Since',

@@ -23,6 +23,8 @@ export const zh: Record<Key, string> = {
   'admin.host': '主机',
   'admin.idle': '没有正在进行的操作',
   'admin.idleText': '所有项目的所有堆栈均处于静止状态。',
+  'admin.noRevision': '服务未提供其版本。',
+  'admin.policy': '只有运维人员放开策略规则 stacks:global_index(默认关闭)后,才能列出所有项目的堆栈。',
   'admin.revision': 'API:{api}。引擎:{engine}。',
   'admin.seen': '最近上报',
   'admin.since': '启动于',
