@@ -76,13 +76,8 @@ async function whenDeployed(id: string): Promise<void> {
 
 const go = async (address: string): Promise<void> => {
   await page.evaluate((hash) => (location.hash = hash), `#/${project}/${address}`);
-  await settled();
+  await visitor.settled();
 };
-/** Waits until nothing is being read. */
-async function settled(): Promise<void> {
-  await page.waitForLoadState('networkidle');
-  await page.waitForFunction(() => !document.querySelector('main')?.textContent?.includes('Loading…'));
-}
 
 describe('every page', () => {
   test('a failing deployment is three clicks from the list to its stderr', async () => {
@@ -126,7 +121,7 @@ describe('every page', () => {
     const second = await visitor.context.newPage();
     for (const address of addresses) {
       await page.goto(`${service.dashboard}#/${project}/${address}`);
-      await settled();
+      await visitor.settled();
       const title = await page.title();
       await second.goto(`${service.dashboard}#/${project}/${address}`);
       await second.reload();
@@ -148,7 +143,7 @@ describe('every page', () => {
         await go(address);
         const { scroll, client } = await page.evaluate(() => ({ scroll: document.documentElement.scrollWidth, client: document.documentElement.clientWidth }));
         expect(scroll, `${address} at ${width}`).toBeLessThanOrEqual(client);
-        if (width === 360) await shoot(page, `narrow-${address.replace(/[^a-z]+/gi, '_').slice(0, 60)}`);
+        if (width === 360) await shoot(page, `narrow-${address.replace(/[0-9a-f-]{36}\/?/, '').replace(/[^a-z]+/gi, '_')}`);
       }
       if (width === 3840) await shoot(page, 'wide-editor');
     }
@@ -199,8 +194,8 @@ test('pictures in both languages and both themes', async () => {
     await logIn(other.page, service);
     for (const address of addresses) {
       await other.page.evaluate((hash) => (location.hash = hash), `#/${project}/${address}`);
-      await other.page.waitForLoadState('networkidle');
-      await shoot(other.page, `${locale.slice(0, 2)}-${dark ? 'dark' : 'light'}-${address.replace(/[0-9a-f-]{36}\//, '').replace(/[^a-z]+/gi, '_')}`);
+      await other.settled();
+      await shoot(other.page, `${locale.slice(0, 2)}-${dark ? 'dark' : 'light'}-${address.replace(/[0-9a-f-]{36}\/?/, '').replace(/[^a-z]+/gi, '_')}`);
     }
     expect(await other.page.evaluate(() => document.documentElement.lang)).toBe(locale.startsWith('zh') ? 'zh-CN' : 'en');
     expect(other.log).toEqual([]);

@@ -66,6 +66,25 @@ for (const count of [1_000, 10_000]) {
   });
 }
 
+test('900 resources that are created while they are watched', { timeout: 120_000 }, async () => {
+  await logIn(page, service);
+  const member = { type: 'OS::Heat::RandomString' };
+  const group = await api.create('moving', { heat_template_version: '2021-04-16', resources: { group: { type: 'OS::Heat::ResourceGroup', properties: { count: 900, resource_def: member } } } });
+  await page.evaluate((hash) => (location.hash = hash), `#/${api.base.split('/').at(-1)}/stacks/moving/${group}/graph`);
+  await page.getByRole('button', { name: 'Unfold all' }).click();
+  const frames = await page.evaluate(async () => {
+    const started = performance.now();
+    let count = 0;
+    while (!document.querySelector('h1 + .badge.complete')) {
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+      count += 1;
+    }
+    return Math.round((count * 1000) / (performance.now() - started));
+  });
+  console.log(`900 resources while they are created: ${frames} frames a second`);
+  await page.locator('canvas[aria-label*="with 901 boxes"]').waitFor();
+});
+
 /** Waits until the canvas has been painted: two frames later. */
 async function painted(): Promise<void> {
   await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));

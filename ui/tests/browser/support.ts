@@ -56,6 +56,8 @@ export interface Visitor {
   page: Page;
   /** Errors, refusals of the content security policy, and everything that was logged. */
   log: string[];
+  /** Waits until the page has read everything it wants to show. */
+  settled(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -77,11 +79,22 @@ export async function visit(options: { locale?: string; dark?: boolean; width?: 
   context.on('console', (message) => log.push(`${message.type()}: ${message.text()} ${message.location().url}`));
   context.on('weberror', (error) => log.push(`error: ${error.error().message}`));
   page.setDefaultTimeout(20_000);
+  const open = new Set<unknown>();
+  context.on('request', (request) => open.add(request));
+  context.on('requestfinished', (request) => open.delete(request));
+  context.on('requestfailed', (request) => open.delete(request));
+  const settled = async (): Promise<void> => {
+    const isLoading = (): boolean => /Loading…|加载中…/.test(document.querySelector('main')?.textContent ?? '');
+    // Nothing is under way, ten times in a row: what was read leads to further requests within a few frames.
+    for (let quiet = 0; quiet < 10; quiet = open.size > 0 || (await page.evaluate(isLoading)) ? 0 : quiet + 1) {
+      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)));
+    }
+  };
   const close = async (): Promise<void> => {
     await context.close();
     rmSync(profile, { recursive: true, force: true });
   };
-  return { context, page, log, close };
+  return { context, page, log, settled, close };
 }
 
 /** Opens the dashboard afresh, and logs in with one click. */
