@@ -215,6 +215,52 @@ describe('an update', () => {
   });
 });
 
+describe('more than one', () => {
+  const small = { heat_template_version: '2021-04-16', resources: { a: { type: 'OS::Heat::RandomString' } } };
+
+  test('a resource that waits for a hook goes on when it is told to', async () => {
+    const environment = { resource_registry: { resources: { a: { hooks: 'pre-create' } } } };
+    await api.create('hooked', small, { environment });
+    await page.getByRole('link', { name: 'Stacks', exact: true }).click();
+    await page.getByRole('link', { name: 'hooked' }).click();
+    await page.getByRole('link', { name: 'Hooks', exact: true }).click();
+    await page.getByRole('cell', { name: 'pre-create' }).waitFor();
+    await shoot(page, 'hooks');
+    await page.getByRole('button', { name: 'Let it go on' }).click();
+    await page.getByTitle('CREATE_COMPLETE').first().waitFor();
+    await page.getByRole('heading', { name: 'No hook is pending' }).waitFor();
+  });
+
+  test('stacks that are selected are deleted together, after their number is typed', async () => {
+    await api.rest('second', await api.create('second', small, { tags: 'blue' }));
+    await page.getByRole('link', { name: 'Stacks', exact: true }).click();
+    await page.getByRole('link', { name: 'blue' }).click();
+    await page.getByRole('link', { name: 'hooked' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Tag: blue' }).click();
+    for (const name of ['hooked', 'second']) await page.getByLabel(`Select ${name}`).check();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true);
+    await dialog.getByLabel('Type 2 to confirm').fill('2');
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('link', { name: 'second' }).waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'hooked' }).waitFor({ state: 'detached' });
+  });
+
+  test('a link leads to a prepared launch, also through the login', async () => {
+    const project = api.base.split('/').at(-1) ?? '';
+    const text = 'heat_template_version: 2021-04-16\nparameters: {word: {type: string, default: hi}}\n';
+    const query = new URLSearchParams({ template_data: text, name: 'prepared' });
+    await page.goto('about:blank');
+    await page.goto(`${service.dashboard}#/${project}/launch?${query}`);
+    await page.getByText('Log in to see this page.').waitFor();
+    await page.getByRole('button', { name: 'Log in as demo' }).click();
+    await page.getByRole('button', { name: 'Next: parameters' }).click();
+    expect(await page.getByLabel('Stack name').inputValue()).toBe('prepared');
+    expect(await page.getByLabel('word').inputValue()).toBe('hi');
+  });
+});
+
 test('the page broke no rule of its content security policy, and logged nothing', () => {
   // The browser itself logs the refused login.
   expect(visitor.log.filter((it) => !it.includes('status of 401'))).toEqual([]);

@@ -288,6 +288,7 @@ export const en = {
   'tab.snapshots': 'Snapshots',
   'tab.template': 'Template',
   'tab.timeline': 'Timeline',
+  'template.edit': 'Open in the editor',
   'timeline.critical': 'Critical path only',
   'timeline.more': '{count} more bars are not shown.',
   'timeline.operation': 'Operation',

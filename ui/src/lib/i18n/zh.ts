@@ -290,6 +290,7 @@ export const zh: Record<Key, string> = {
   'tab.snapshots': '快照',
   'tab.template': '模板',
   'tab.timeline': '时间线',
+  'template.edit': '在编辑器中打开',
   'timeline.critical': '仅关键路径',
   'timeline.more': '另有 {count} 条未显示。',
   'timeline.operation': '操作',

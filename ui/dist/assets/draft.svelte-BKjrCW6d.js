@@ -1,1 +1,0 @@
-import"./heat-DaL7gUtg.js";var e=new class{#e=null;put(e){this.#e=e}take(){let e=this.#e;return this.#e=null,e}};export{e as t};
