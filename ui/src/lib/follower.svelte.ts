@@ -13,6 +13,8 @@ const IDLE = 30_000;
 const IDLE_WITH_STREAMS = 5_000;
 const HIDDEN = 60_000;
 const REREAD = 400;
+/** Events are shown this often: more would only cost frames. */
+const BATCH = 150;
 
 export class Follower {
   stack = $state.raw<Stack | null>(null);
@@ -83,21 +85,31 @@ export class Follower {
 
   async #listen(): Promise<void> {
     const { signal } = this.#stop;
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    let rereading: ReturnType<typeof setTimeout> | undefined;
+    let showing: ReturnType<typeof setTimeout> | undefined;
+    let waiting: StackEvent[] = [];
     this.isPushed = true;
-    const heard = (events: StackEvent[]): void => {
+    const show = (): void => {
+      const events = waiting;
+      [waiting, showing] = [[], undefined];
       this.#append(events);
       if (this.#apply(events)) return;
       // Resources that are new: the list says how they depend on each other.
-      timer ??= setTimeout(() => {
-        timer = undefined;
+      rereading ??= setTimeout(() => {
+        rereading = undefined;
         void heat.resources(this.#ref, signal).then((it) => (this.resources = it), () => undefined);
       }, REREAD);
+    };
+    const heard = (events: StackEvent[]): void => {
+      waiting.push(...events);
+      showing ??= setTimeout(show, BATCH);
     };
     try {
       this.#hasStreams = await follow(this.#ref, this.events.at(-1)?.id, heard, signal);
     } finally {
-      clearTimeout(timer);
+      clearTimeout(rereading);
+      clearTimeout(showing);
+      if (waiting.length > 0) this.#append(waiting);
     }
     if (this.#hasStreams) await this.#read();
   }

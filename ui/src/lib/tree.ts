@@ -17,8 +17,19 @@ export interface Node {
   nested: StackRef | null;
 }
 
+/** What links lead to; a list of links never changes, and is asked for often. */
+const known = new WeakMap<Link[], Map<string, StackRef | null>>();
+
 /** The stack that a link leads to. */
 export function refOf(links: Link[], rel: string): StackRef | null {
+  let refs = known.get(links);
+  if (!refs) known.set(links, (refs = new Map()));
+  let ref = refs.get(rel);
+  if (ref === undefined) refs.set(rel, (ref = parseRef(links, rel)));
+  return ref;
+}
+
+function parseRef(links: Link[], rel: string): StackRef | null {
   const href = links.find((it) => it.rel === rel)?.href ?? '';
   const [, name, id] = /\/stacks\/([^/?]+)\/([^/?]+)/.exec(href) ?? [];
   return name && id ? { name: decodeURIComponent(name), id: decodeURIComponent(id) } : null;

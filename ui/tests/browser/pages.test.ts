@@ -192,7 +192,8 @@ test('pictures in both languages and both themes', async () => {
   for (const [locale, dark] of [['en-GB', true], ['zh-CN', false], ['zh-CN', true]] as const) {
     const other = await visit({ locale, dark });
     await logIn(other.page, service);
-    for (const address of addresses) {
+    const shown = addresses.filter((it) => /^stacks$|^launch|designer|KeyPair|hostile.*\/(overview|graph|timeline|resources)|broken.*failure|^change/.test(it));
+    for (const address of shown) {
       await other.page.evaluate((hash) => (location.hash = hash), `#/${project}/${address}`);
       await other.settled();
       await shoot(other.page, `${locale.slice(0, 2)}-${dark ? 'dark' : 'light'}-${address.replace(/[0-9a-f-]{36}\/?/, '').replace(/[^a-z]+/gi, '_')}`);

@@ -68,7 +68,7 @@ for (const count of [1_000, 10_000]) {
 
 test('900 resources that are created while they are watched', { timeout: 120_000 }, async () => {
   await logIn(page, service);
-  const member = { type: 'OS::Heat::RandomString' };
+  const member = { type: 'OS::Heat::TestResource', properties: { value: 'x', wait_secs: 3 } };
   const group = await api.create('moving', { heat_template_version: '2021-04-16', resources: { group: { type: 'OS::Heat::ResourceGroup', properties: { count: 900, resource_def: member } } } });
   await page.evaluate((hash) => (location.hash = hash), `#/${api.base.split('/').at(-1)}/stacks/moving/${group}/graph`);
   await page.getByRole('button', { name: 'Unfold all' }).click();

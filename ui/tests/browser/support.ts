@@ -80,14 +80,14 @@ export async function visit(options: { locale?: string; dark?: boolean; width?: 
   context.on('weberror', (error) => log.push(`error: ${error.error().message}`));
   page.setDefaultTimeout(20_000);
   const open = new Set<unknown>();
-  context.on('request', (request) => open.add(request));
-  context.on('requestfinished', (request) => open.delete(request));
-  context.on('requestfailed', (request) => open.delete(request));
+  page.on('request', (request) => open.add(request));
+  page.on('requestfinished', (request) => open.delete(request));
+  page.on('requestfailed', (request) => open.delete(request));
   const settled = async (): Promise<void> => {
     const isLoading = (): boolean => /Loading…|加载中…/.test(document.querySelector('main')?.textContent ?? '');
-    // Nothing is under way, ten times in a row: what was read leads to further requests within a few frames.
-    for (let quiet = 0; quiet < 10; quiet = open.size > 0 || (await page.evaluate(isLoading)) ? 0 : quiet + 1) {
-      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)));
+    // Nothing is under way, several times in a row: what was read leads to further requests a moment later.
+    for (let quiet = 0; quiet < 5; quiet = open.size > 0 || (await page.evaluate(isLoading)) ? 0 : quiet + 1) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };
   const close = async (): Promise<void> => {

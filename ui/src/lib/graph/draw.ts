@@ -22,6 +22,9 @@ export interface Drawing {
   turn: number;
 }
 
+/** Texts are drawn from this scale on; smaller boxes are only coloured. */
+export const READABLE = 0.3;
+
 const FONT = 'system-ui, "Noto Sans", "Noto Sans CJK SC", sans-serif';
 
 /** Draws; the canvas has the size of its pixels. */
@@ -70,7 +73,7 @@ function drawBox(context: CanvasRenderingContext2D, box: Box, { view, colours, s
   const colour = colours[box.state];
   const isFaint = found && !found.has(box.key);
   context.globalAlpha = isFaint ? 0.25 : 1;
-  if (view.scale < 0.12 && !box.isOpen) {
+  if (view.scale < READABLE && !box.isOpen && box.key !== selected) {
     context.fillStyle = colour;
     context.fillRect(box.x, box.y, box.width, box.height);
     context.globalAlpha = 1;
@@ -87,7 +90,7 @@ function drawBox(context: CanvasRenderingContext2D, box: Box, { view, colours, s
     context.fillStyle = colour;
     context.fillRect(box.x, box.y + 8, 3, box.height - 16);
   }
-  if (view.scale >= 0.3) drawTexts(context, box, colours, turn);
+  if (view.scale >= READABLE) drawTexts(context, box, colours, turn);
   context.globalAlpha = 1;
 }
 
