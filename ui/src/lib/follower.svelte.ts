@@ -71,12 +71,12 @@ export class Follower {
     }
   }
 
-  /** Reads what may have changed: the rest only if there are events. */
-  async #read(): Promise<void> {
+  /** Reads what may have changed: more than the events only if there are new ones, or if everything is wanted. */
+  async #read(everything = false): Promise<void> {
     const { signal } = this.#stop;
     const events = await heat.events(this.#ref, this.events.at(-1)?.id, signal);
     const isNew = this.#append(events);
-    if (this.stack && !isNew && !isRunning(this.stack.stack_status)) return;
+    if (this.stack && !everything && !isNew && !isRunning(this.stack.stack_status)) return;
     const [stack, resources] = await Promise.all([heat.stack(this.#ref, signal), heat.resources(this.#ref, signal)]);
     this.stack = stack;
     this.resources = resources;
@@ -111,7 +111,7 @@ export class Follower {
       clearTimeout(showing);
       if (waiting.length > 0) this.#append(waiting);
     }
-    if (this.#hasStreams) await this.#read();
+    if (this.#hasStreams) await this.#read(true);
   }
 
   /** Applies events to the resources; false if some are about resources that are not known. */

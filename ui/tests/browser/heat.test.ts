@@ -1,6 +1,8 @@
-// The dashboard as static files in front of a stock Heat, which has no streams: it is polled. Skipped without one:
+// The dashboard with a real Keystone: as static files in front of a stock Heat, which has no streams and is polled, and of a
+// `kiln server`. Skipped where there is none:
 //
 //   KILN_STOCK_HEAT="http://127.0.0.1:5000/v3 http://127.0.0.1:8004/v1" npm run browser heat
+//   KILN_REAL_DASHBOARD=http://127.0.0.1:8104/dashboard/ npm run browser heat
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -8,6 +10,10 @@ import { serveStatic } from './static';
 import { shoot, type Visitor, visit } from './support';
 
 const [identity = '', orchestration = ''] = (process.env.KILN_STOCK_HEAT ?? '').split(' ');
+const SITES = [
+  ...(identity ? [{ name: 'a stock Heat', start: () => serveStatic(identity, orchestration) }] : []),
+  ...(process.env.KILN_REAL_DASHBOARD ? [{ name: 'a server with a real Keystone', start: async () => ({ dashboard: process.env.KILN_REAL_DASHBOARD ?? '', stop: () => undefined }) }] : []),
+];
 const NAME = `ui-${process.pid}`;
 const template = (length: number): string => `heat_template_version: 2021-04-16
 parameters: {count: {type: number, default: 2}}
@@ -20,12 +26,14 @@ resources:
 outputs: {word: {value: {get_attr: [first, value]}}}
 `;
 
-describe.skipIf(!identity)('a stock Heat', () => {
+test.skipIf(SITES.length > 0)('no real Keystone is named', () => undefined);
+
+describe.each(SITES)('$name', ({ start }) => {
   let server: { dashboard: string; stop: () => void };
   let visitor: Visitor;
   let page: Page;
   beforeAll(async () => {
-    server = await serveStatic(identity, orchestration);
+    server = await start();
     visitor = await visit();
     page = visitor.page;
   });
