@@ -10,6 +10,7 @@ mod cli;
 mod client;
 mod commands;
 mod config;
+mod dashboard;
 mod explain;
 mod load;
 mod render;

@@ -16,6 +16,7 @@ mod client_wait;
 mod clients;
 mod cloud;
 mod containers;
+mod dashboard;
 mod database;
 mod dev;
 mod docs;

@@ -3,6 +3,7 @@
 use crate::cli::{Server, ServerRole};
 use crate::commands::db;
 use crate::config::{ConfigFile, Flavor, ServiceLogin, Settings, Socket};
+use crate::dashboard;
 use crate::load::plugins;
 use crate::serving::{
     self, ConnectionLimits, ConnectionTable, FileWatch, HttpServer, WatchedEnvironment,
@@ -132,7 +133,7 @@ async fn serve(
     };
     let mut listening = Vec::new();
     if settings.has_api {
-        let native = serving::native(app.clone());
+        let native = serving::native(app.clone()).merge(dashboard(&settings)?);
         listening.push(listen("orchestration", &settings.native, native, &table, streams).await?);
     }
     listening.extend(metrics(&settings, app.clone(), limits, streams).await?);
@@ -239,6 +240,19 @@ fn app(
         replay_guard: Default::default(),
         body_bytes: Default::default(),
     }))
+}
+
+/// The routes of the dashboard, if it is served.
+fn dashboard(settings: &Settings) -> Result<Router, CommandError> {
+    let Some(dashboard) = &settings.dashboard else { return Ok(Router::new()) };
+    if settings.flavor != Flavor::Keystone {
+        return Err(CommandError::usage(
+            "[kiln] dashboard needs [paste_deploy] flavor = keystone: its users log in at Keystone",
+        ));
+    }
+    let client = serving::client(&settings.login.tls)?;
+    let keystone = dashboard::Keystone::new(&settings.login.auth_url, client);
+    Ok(dashboard::router(keystone, dashboard))
 }
 
 /// Serves an API on its socket.

@@ -16,6 +16,7 @@ pub(crate) use options::accepted::{ACCEPTED, AcceptedRow};
 pub(crate) use options::rows;
 pub(crate) use policy_files::PolicyFiles;
 
+use crate::dashboard::DashboardSettings;
 use crate::load::global_environment::EnvironmentDirs;
 use crate::stdio::CommandError;
 use kiln_api::policy;
@@ -97,6 +98,8 @@ pub(crate) struct Settings {
     pub(crate) has_cfn: bool,
     pub(crate) has_cloudwatch: bool,
     pub(crate) has_engine: bool,
+    /// The dashboard, if it is served.
+    pub(crate) dashboard: Option<DashboardSettings>,
     pub(crate) native: Socket,
     pub(crate) cfn: Socket,
     pub(crate) cloudwatch: Socket,
@@ -192,6 +195,11 @@ impl Settings {
             has_cloudwatch: has("cloudwatch")
                 || is_all && (api.cloudwatch.has_port() || cloud.names_cloudwatch()),
             has_engine: is_all || has("engine"),
+            dashboard: api.dashboard.then(|| DashboardSettings {
+                users: Vec::new(),
+                public_identity: login.www_authenticate_uri.clone(),
+                websso: api.websso(),
+            }),
             native: api.native.socket(file, "heat_api", 8004)?,
             cfn: api.cfn.socket(file, "heat_api_cfn", 8000)?,
             cloudwatch: api.cloudwatch.socket(file, "heat_api_cloudwatch", 8003)?,

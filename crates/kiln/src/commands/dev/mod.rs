@@ -10,6 +10,7 @@ mod state_dir;
 
 use crate::cli::Dev;
 use crate::commands::db;
+use crate::dashboard::{self, DashboardSettings};
 use crate::load::global_environment::EnvironmentDirs;
 use crate::load::plugins;
 use crate::serving::{
@@ -244,13 +245,21 @@ async fn start(
     });
     loopback.connect(&app);
     serving::exchange(&app).await?;
+    let dashboard = dashboard::router(
+        dashboard::Keystone::new(&identity_url, serving::client(&Tls::default())?),
+        &DashboardSettings {
+            users: vec!["demo", "admin"],
+            public_identity: identity_url.clone(),
+            websso: Vec::new(),
+        },
+    );
     // All clients are on this machine, so no address has a limit of its own. The services of the cloud are called by
     // the process itself, which opens a file at either end of a connection.
     let table = ConnectionTable::new(ConnectionLimits::for_one_address(files - files / 4));
     let cloud_table = ConnectionTable::new(ConnectionLimits::for_one_address(files / 4));
     let mut listening = vec![
         serving::serve(identity_socket, None, identity::router(identity.clone()), &cloud_table),
-        serving::serve(api_socket, None, serving::native(app.clone()), &table),
+        serving::serve(api_socket, None, serving::native(app.clone()).merge(dashboard), &table),
         serving::serve(cfn_socket, None, serving::cfn(app.clone(), "http"), &table),
         serving::serve(watch_socket, None, serving::cloudwatch(app, "http"), &table),
     ];
@@ -310,6 +319,7 @@ fn welcome(
     if let Some((_, url)) = cloud {
         writeln!(out, "cloud          {url} (simulated: compute, network, volumes and the rest)")?;
     }
+    writeln!(out, "dashboard      {api_url}/dashboard/")?;
     writeln!(out, "users          admin/admin and demo/demo, with projects of the same names")?;
     writeln!(out)?;
     writeln!(out, "{}", clouds.advice())?;

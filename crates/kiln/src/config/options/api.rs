@@ -39,6 +39,8 @@ pub(in crate::config) struct ApiOptions {
     revision: Option<String>,
     trusts_proxy: bool,
     origins: Vec<String>,
+    pub(in crate::config) dashboard: bool,
+    websso: Vec<String>,
     old_signatures: bool,
     price_file: Option<PathBuf>,
     health_backends: Vec<String>,
@@ -163,6 +165,18 @@ pub(super) const ROWS: &[OptionRow] = &[
         "key_file",
         "The key of that certificate, in PEM format.",
         Setting::File(None, |it| &mut it.api.cloudwatch.key_file),
+    ),
+    OptionRow::new(
+        "kiln",
+        "dashboard",
+        "Whether the port of the orchestration API also serves the dashboard, at /dashboard/.",
+        Setting::Flag(false, |it| &mut it.api.dashboard),
+    ),
+    OptionRow::new(
+        "kiln",
+        "dashboard_websso",
+        "Keystone's protocols of single sign-on that the dashboard offers, each with its name for people: openid=Company login.",
+        Setting::List(&[], |it| &mut it.api.websso),
     ),
     OptionRow::new(
         "kiln",
@@ -319,6 +333,17 @@ pub(crate) struct ConnectionSettings {
     max_connections: usize,
     /// How many of them one address may have; no limit if zero.
     max_per_address: Option<usize>,
+}
+
+impl ApiOptions {
+    /// The protocols of single sign-on, each with its name for people.
+    pub(in crate::config) fn websso(&self) -> Vec<(String, String)> {
+        let named = |it: &String| {
+            let (id, label) = it.split_once('=').unwrap_or((it, it));
+            (id.trim().to_owned(), label.trim().to_owned())
+        };
+        self.websso.iter().map(named).collect()
+    }
 }
 
 impl ConnectionSettings {

@@ -1,0 +1,1 @@
+import"./heat-e2VYkyhY.js";var e=new class{#e=null;put(e){this.#e=e}take(){let e=this.#e;return this.#e=null,e}};export{e as t};

@@ -1,0 +1,1 @@
+export{n as document,r as offsetOf,a as write}from"./yaml-3BH6hbRD.js";
