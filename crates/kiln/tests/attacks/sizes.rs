@@ -119,7 +119,7 @@ pub(super) async fn large_answers_are_not_kept(kiln: &KilnProcess) {
     let stack = path(kiln, Who::Demo, "answers").await;
     let shown = kiln.ask(Who::Demo, "GET", &format!("{stack}/resources/n"), None).await.body;
     let id = shown["resource"]["physical_resource_id"].as_str().expect("an id").to_owned();
-    kiln.meddle("networks", &id, json!({ "description": "x".repeat(5 << 20) })).await;
+    kiln.meddle("network/networks", &id, json!({ "description": "x".repeat(5 << 20) })).await;
     let actions = format!("{stack}/actions");
     let asked = kiln.ask(Who::Demo, "POST", &actions, Some(json!({ "check": null }))).await;
     assert_eq!(asked.status, 200, "{}", asked.body);
