@@ -131,13 +131,14 @@ heat_template_version: 2021-04-16
 resources:
   inner: {type: OS::Heat::SoftwareConfig, properties: {config: inner}}
 ";
-    let template = "
-heat_template_version: 2021-04-16
-resources:
-  config: {type: OS::Heat::SoftwareConfig, properties: {config: outer}}
-  nested: {type: nested.yaml}
-  net: {type: OS::Neutron::Net, depends_on: [config, nested]}
-";
+    let template = json!({
+        "heat_template_version": "2021-04-16",
+        "resources": {
+            "config": { "type": "OS::Heat::SoftwareConfig", "properties": { "config": "outer" } },
+            "nested": { "type": "nested.yaml" },
+            "net": { "type": "OS::Neutron::Net", "depends_on": ["config", "nested"] },
+        },
+    });
     let config = json!({ "type": "OS::Heat::SoftwareConfig", "resource_id": "x" });
     let document = json!({
         "name": "again", "action": "CREATE", "status": "COMPLETE", "environment": {},
