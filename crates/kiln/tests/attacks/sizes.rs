@@ -120,11 +120,14 @@ pub(super) async fn large_answers_are_not_kept(kiln: &KilnProcess) {
     let shown = kiln.ask(Who::Demo, "GET", &format!("{stack}/resources/n"), None).await.body;
     let id = shown["resource"]["physical_resource_id"].as_str().expect("an id").to_owned();
     kiln.meddle("network/networks", &id, json!({ "description": "x".repeat(5 << 20) })).await;
-    let actions = format!("{stack}/actions");
-    let asked = kiln.ask(Who::Demo, "POST", &actions, Some(json!({ "check": null }))).await;
-    assert_eq!(asked.status, 200, "{}", asked.body);
+    // The reply to a change is the whole object.
+    const CHANGED: &str = "{heat_template_version: 2021-04-16, resources: {n: {type: 'OS::Neutron::Net', \
+                           properties: {admin_state_up: false}}}}";
+    let change = Some(json!({ "template": CHANGED }));
+    let asked = kiln.ask(Who::Demo, "PUT", &stack, change).await;
+    assert_eq!(asked.status, 202, "{}", asked.body);
     let (status, reason) = kiln.rest(Who::Demo, "answers").await.expect("a stack");
-    assert_eq!(status, "CHECK_FAILED");
+    assert_eq!(status, "UPDATE_FAILED");
     assert!(reason.contains("the limit [kiln] max_value_bytes is 4194304"), "{reason}");
     delete(kiln, Who::Demo, "answers").await.expect("deleted");
 }
