@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 const STOP: &[&str] = &[
     "asker",
     "behalf",
-    "bell",
     "borrow",
     "chance",
     "classic",
