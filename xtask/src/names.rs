@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 const STOP: &[&str] = &[
     "asker",
     "behalf",
+    "bell",
     "borrow",
     "chance",
     "classic",

@@ -4,14 +4,13 @@
 //! background task sends them to a broker; the log is written at once. A slow or unreachable broker does not delay stacks:
 //! when the queue is full, the oldest notifications are dropped and counted.
 //!
-//! The broker is also a carrier of the bell, by which processes tell each other what waits for them in the store.
+//! The broker is also a carrier of the wakeups, by which processes tell each other what waits for them in the store.
 //!
-//! Only `rabbit.rs` and `bell.rs` use the AMQP library.
+//! Only `rabbit.rs` and `wakeup.rs` use the AMQP library.
 
 #![forbid(unsafe_code)]
 
 mod address;
-mod bell;
 mod config;
 mod level;
 mod message;
@@ -19,10 +18,11 @@ mod queue;
 mod rabbit;
 mod sender;
 mod tls;
+mod wakeup;
 
 pub use address::{Address, BadAddress, Host};
-pub use bell::carry_bell;
 pub use config::{BusConfig, Driver};
 pub use level::Level;
 pub use sender::Bus;
 pub use tls::Tls;
+pub use wakeup::carry_wakeups;

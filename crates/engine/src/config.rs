@@ -1,12 +1,12 @@
 //! What an operator decides about the engine, with the defaults of the reference.
 
 use crate::alarms::{NoWebhooks, WebhookClient};
-use crate::bell::Bell;
 use crate::global_environment::SharedGlobalEnvironment;
 use crate::metrics::Metrics;
 use crate::notification::NotificationListener;
 use crate::template_cache::TemplateCache;
 use crate::template_fetcher::{NoFetcher, TemplateFetcher};
+use crate::wakeup::WakeupChannel;
 use kiln_resources::op::GuestAccess;
 use kiln_resources::registry::Registry;
 use kiln_template::QueryLimits;
@@ -90,8 +90,8 @@ pub struct Config {
     pub template_fetcher: Arc<dyn TemplateFetcher>,
     /// Takes notifications about stacks, once they are durable; without a listener none are made.
     pub listener: Option<Arc<dyn NotificationListener>>,
-    /// Tells other processes what waits for them in the store, and hears them: clones of a configuration share it.
-    pub bell: Bell,
+    /// The channel to other processes on the same store: clones of a configuration share it.
+    pub wakeups: WakeupChannel,
     /// Texts that were read lately: clones of a configuration share them.
     pub template_cache: Arc<TemplateCache>,
     /// The metrics of the engine and of the services: clones of a configuration count together.
@@ -124,7 +124,7 @@ impl Default for Config {
             webhook_client: Arc::new(NoWebhooks),
             template_fetcher: Arc::new(NoFetcher),
             listener: None,
-            bell: Bell::default(),
+            wakeups: WakeupChannel::default(),
             template_cache: Arc::default(),
             metrics: Arc::default(),
         }

@@ -10,7 +10,6 @@
 
 mod activity;
 pub mod alarms;
-mod bell;
 mod blueprint;
 mod config;
 mod decide;
@@ -47,6 +46,7 @@ mod template_fetcher;
 mod time;
 mod tree;
 mod view;
+mod wakeup;
 mod workers;
 
 // The words of all others: ids, times and states.
@@ -76,7 +76,6 @@ pub use view::{OutputView, ResourceView, StackView, TreeReader, View};
 pub use workers::{HeldMemory, TooMuchWork, WorkLimits, WorkShare, Workers};
 
 // What the binary needs to run an engine, and what a receiver of notifications needs.
-pub use bell::{Bell, CarriedBell, Listener, Ring};
 pub use config::{ByteLimits, Config};
 pub use global_environment::SharedGlobalEnvironment;
 pub use metrics::{Counters, Label, Metrics};
@@ -87,6 +86,7 @@ pub use runtime::{
 };
 pub use template_cache::TemplateCache;
 pub use template_fetcher::TemplateFetcher;
+pub use wakeup::{CarriedWakeups, Listener, Wakeup, WakeupChannel};
 
 // What a stack is created of, and the commands to it, for programs that call the engine without the service.
 pub use blueprint::{Recipe, Source};

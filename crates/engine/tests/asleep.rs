@@ -52,7 +52,7 @@ impl Machine {
     }
 
     /// Nothing happens in the machine until the sender is dropped.
-    fn sleep(&self) -> mpsc::Sender<()> {
+    fn suspend(&self) -> mpsc::Sender<()> {
         let (wake, woken) = mpsc::channel::<()>();
         let (tell, told) = mpsc::channel();
         self.tasks.spawn(async move {
@@ -84,13 +84,13 @@ fn an_engine_that_slept_makes_no_call_for_what_another_engine_owns_now() {
         let id = site.create(&sleeper.engine, "s", &plan(20)).await;
         until(|| queue.waiting.load(Ordering::SeqCst) > 5).await;
 
-        let asleep = sleeper.sleep();
+        let suspended = sleeper.suspend();
         let other = site.engine();
         site.until(id, Action::Create, Status::Complete).await;
         assert_eq!(site.things(), 24);
 
         queue.turns.add_permits(100);
-        drop(asleep);
+        drop(suspended);
         until(|| queue.waiting.load(Ordering::SeqCst) == 0).await;
         until(|| sleeper.engine.status(id).is_none()).await;
         assert_eq!(queue.sent.load(Ordering::SeqCst), 0, "calls of an engine that lost its lease");
@@ -117,7 +117,7 @@ fn calls_wait_while_the_database_is_out_of_reach_and_go_on_when_it_is_back() {
         let end = now() + LEASE;
         until(|| now() > end).await;
         queue.turns.add_permits(100);
-        // Whoever is in the queue had its turn, and waits for the lease.
+        // The calls in the queue had their turn, and wait for the lease.
         until(|| queue.turns.available_permits() < 100).await;
         assert_eq!(queue.sent.load(Ordering::SeqCst), 0, "a call without a lease");
 

@@ -10,7 +10,6 @@
 mod alarms;
 mod asleep;
 mod balanced;
-mod bell;
 mod exhaustive;
 mod export;
 mod hooks;
@@ -23,6 +22,7 @@ mod runtime;
 mod seeds;
 mod simulation;
 mod snapshots;
+mod wakeup;
 
 /// Reads trees without a limit that matters.
 fn reader<'s>(

@@ -7,8 +7,8 @@ use crate::simulation::world::{Rng, config, recipe};
 use kiln_cloud::{Auth, Call, CallError, Credential, Reply, Transport};
 use kiln_engine::store::{Batch, CommandRow, EventQuery, Lease, ResourceRow, StackQuery, Store};
 use kiln_engine::{
-    Action, Bell, Command, CommandId, Config, Engine, EngineId, EngineSettings as Pace, Ids,
-    MemoryStore, NewStack, StackId, StackSettings, Status, Time, TreePart, View, now,
+    Action, Command, CommandId, Config, Engine, EngineId, EngineSettings as Pace, Ids, MemoryStore,
+    NewStack, StackId, StackSettings, Status, Time, TreePart, View, WakeupChannel, now,
 };
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -53,13 +53,18 @@ impl Transport for Near {
 pub(crate) struct Site {
     pub(crate) store: Arc<MemoryStore>,
     pub(crate) cloud: Arc<Near>,
-    pub(crate) bell: Bell,
+    pub(crate) wakeups: WakeupChannel,
     rng: Rng,
 }
 
 impl Site {
     pub(crate) fn new() -> Site {
-        Site { store: Arc::default(), cloud: Arc::default(), bell: Bell::default(), rng: Rng(7) }
+        Site {
+            store: Arc::default(),
+            cloud: Arc::default(),
+            wakeups: WakeupChannel::default(),
+            rng: Rng(7),
+        }
     }
 
     pub(crate) fn engine(&self) -> Engine {
@@ -80,7 +85,7 @@ impl Site {
         };
         let config = Config {
             lost_call_window: Duration::from_millis(100),
-            bell: self.bell.clone(),
+            wakeups: self.wakeups.clone(),
             ..(*config()).clone()
         };
         let store = self.store.clone();

@@ -523,7 +523,7 @@ impl Op {
             return Ok(());
         }
         let message = format!(
-            "A call was lost, and there are further new objects like this one: {}. Next: delete those that nobody needs, \
+            "A call was lost, and there are further new objects like this one: {}. Next: delete those that are not needed, \
              and update the stack.",
             others.join(", ")
         );

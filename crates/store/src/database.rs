@@ -10,7 +10,7 @@ use crate::migrate;
 use crate::sql::{Reader, Statement};
 use crate::table::Tables;
 use crate::turns::Turns;
-use kiln_engine::CarriedBell;
+use kiln_engine::CarriedWakeups;
 use kiln_engine::store::StoreError;
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::pool::PoolConnection;
@@ -138,18 +138,17 @@ impl SqlStore {
         })
     }
 
-    /// Whether processes on this kind of database can hear each other through it.
-    pub fn carries_bells(url: &str) -> bool {
+    /// Whether this kind of database can carry wake-ups between processes.
+    pub fn carries_wakeups(url: &str) -> bool {
         Dialect::of(url) == Some(Dialect::Postgres)
     }
 
-    /// Lets the processes on a database hear each other through it, if it is of a kind that can do that. It ends when the bell
-    /// is gone.
-    pub async fn carry_bell(url: String, bell: CarriedBell) {
-        if SqlStore::carries_bells(&url)
-            && let Err(error) = crate::bell::carry(&url, bell).await
+    /// Carries wake-ups between the processes on a database, if it is of a kind that can do that. It ends when the channel is gone.
+    pub async fn carry_wakeups(url: String, wakeups: CarriedWakeups) {
+        if SqlStore::carries_wakeups(&url)
+            && let Err(error) = crate::wakeup::carry(&url, wakeups).await
         {
-            tracing::error!(%error, "the processes on this database cannot hear each other: they poll it");
+            tracing::error!(%error, "cannot send wake-ups through this database: processes poll it");
         }
     }
 
@@ -320,7 +319,7 @@ async fn check_server(dialect: Dialect, url: &str) -> Result<(), OpenError> {
             Err(unreachable(error.to_string()))
         }
         Ok(connected) => {
-            // What is wrong with the connection itself is reported by whoever uses it.
+            // Other errors of the connection are reported when the store is opened.
             _ = connected.map_err(DbError::from)?.close().await;
             Ok(())
         }

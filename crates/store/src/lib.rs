@@ -6,7 +6,6 @@
 #![forbid(unsafe_code)]
 
 mod alarms;
-mod bell;
 mod cipher;
 mod commit;
 mod database;
@@ -30,6 +29,7 @@ mod sql;
 mod store;
 mod table;
 mod turns;
+mod wakeup;
 
 pub use database::{OpenError, SqlStore};
 pub use keys::KeyError;

@@ -81,7 +81,7 @@ const BASE: &[Builtin] = &[
         "(role:admin and is_admin_project:True)",
         "Who is an administrator: sees every project and is not bound by quotas.",
     ),
-    base("deny_everybody", "!", "Nobody."),
+    base("deny_everybody", "!", "No caller."),
     base(
         "deny_stack_user",
         "not role:heat_stack_user",

@@ -1,10 +1,10 @@
 //! The engine's recurring work: claiming trees, delivering commands, renewing leases, pruning.
 
 use super::{Engine, Message, OwnedTree, now};
-use crate::bell::Ring;
 use crate::ids::StackId;
 use crate::store::{Lease, StoreError};
 use crate::time::Time;
+use crate::wakeup::Wakeup;
 use std::collections::HashMap;
 
 /// How many rows are pruned at once.
@@ -16,7 +16,7 @@ impl Engine {
     /// Claims trees that have work and no owner, again and again.
     pub(super) async fn scan_for_work(self) {
         let mut is_alone = self.inner.settings.is_alone;
-        let mut listener = self.inner.config.bell.listen();
+        let mut listener = self.inner.config.wakeups.listen();
         loop {
             match self.claim_trees(is_alone).await {
                 Ok(is_complete) => {
@@ -29,7 +29,7 @@ impl Engine {
             }
             self.deliver_waiting_commands().await;
             self.inner.scans.send_modify(|count| *count += 1);
-            let is_work = |ring| matches!(ring, Ring::Work(_) | Ring::Anything);
+            let is_work = |wakeup| matches!(wakeup, Wakeup::Work(_) | Wakeup::Anything);
             listener.wait_for(is_work, self.inner.settings.scan_interval).await;
         }
     }

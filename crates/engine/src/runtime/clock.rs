@@ -41,7 +41,7 @@ pub fn now() -> Time {
     Time::from_micros(started.saturating_add(uptime_micros()))
 }
 
-/// The time by the machine's clock, which somebody may set while the process runs.
+/// The time by the machine's clock, which may be set while the process runs.
 #[allow(clippy::disallowed_methods, reason = "this is the edge where time comes from")]
 pub(crate) fn machine_time() -> Time {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

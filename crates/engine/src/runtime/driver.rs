@@ -5,7 +5,6 @@ use super::event_sinks::{DELIVERY_GRACE, EventSinkPoster};
 use super::held_lease::HeldLease;
 use super::observe::Observer;
 use super::{Inner, TreeStatus, delegation, spawn};
-use crate::bell::Ring;
 use crate::ids::{CommandId, RecipeId};
 use crate::machine::{Command, Input};
 use crate::notification::Outbox;
@@ -13,6 +12,7 @@ use crate::owner::{Order, Owner};
 use crate::request_id::RequestId;
 use crate::store::{CommandRow, StoreError};
 use crate::tree::{OpId, Tree};
+use crate::wakeup::Wakeup;
 use kiln_cloud::{CallError, Credential, Reply, pass_fence, with_fence, with_request_id};
 use kiln_resources::op::Answer;
 use std::sync::Arc;
@@ -174,7 +174,7 @@ impl Driver {
                 return false;
             }
             changes.iter().for_each(|change| change.log());
-            self.engine.config.bell.ring(Ring::Change(self.owner.tree().root));
+            self.engine.config.wakeups.send(Wakeup::Change(self.owner.tree().root));
         }
         self.status.send_if_modified(|seen| {
             let is_new = *seen != status;

@@ -24,7 +24,6 @@ pub(crate) use commit::Committer;
 pub(crate) use event_sinks::post_events;
 pub(crate) use task::spawn;
 
-use crate::bell::Ring;
 use crate::config::Config;
 use crate::ids::{CommandId, EngineId, Ids, StackId};
 use crate::machine::{Command, NewStack};
@@ -35,6 +34,7 @@ use crate::store::{CommandRow, CreateError, Lease, NewTree, Store, StoreError};
 use crate::time::Time;
 use crate::tree::{Env, Tree};
 use crate::view::read_tree;
+use crate::wakeup::Wakeup;
 use crate::workers::{WorkLimits, Workers};
 use driver::{Driver, Message};
 use held_lease::HeldLease;
@@ -250,7 +250,7 @@ impl Engine {
             }
         }
         // Other engines take the trees at once.
-        self.inner.config.bell.ring(Ring::Anything);
+        self.inner.config.wakeups.send(Wakeup::Anything);
     }
 
     // --- commands ---
@@ -314,7 +314,7 @@ impl Engine {
         }
         // The engine that claims a tree reads the commands that wait for it.
         if !self.claim_tree(root).await? {
-            self.inner.config.bell.ring(Ring::Work(root));
+            self.inner.config.wakeups.send(Wakeup::Work(root));
         }
         Ok((id, None))
     }

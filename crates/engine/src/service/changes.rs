@@ -2,11 +2,11 @@
 //!
 //! The metadata of a server changes with the tree that the server is in, and with the deployments on it. A client that
 //! waits for a change subscribes to both; the task polls the store for all topics, because other processes may change
-//! them. Changes through this service, and those of which the bell tells, are announced at once.
+//! them. Changes through this service, and those of which the wakeups tells, are announced at once.
 
-use crate::bell::{Bell, Listener, Ring};
 use crate::ids::StackId;
 use crate::store::{Store, StoreError};
+use crate::wakeup::{Listener, Wakeup, WakeupChannel};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -82,14 +82,14 @@ impl Changes {
     /// Subscribes to changes from now on.
     pub(super) fn watch(
         &self,
-        (store, bell): (&Arc<dyn Store>, &Bell),
+        (store, wakeups): (&Arc<dyn Store>, &WakeupChannel),
         first: ChangeTopic,
         second: Option<ChangeTopic>,
     ) -> ChangeSubscription {
         let mut state = self.state();
         let watch = state.watch(first, second);
         if !std::mem::replace(&mut state.is_polling, true) {
-            let poll = poll(self.clone(), store.clone(), bell.listen());
+            let poll = poll(self.clone(), store.clone(), wakeups.listen());
             crate::runtime::spawn("poll changes", poll);
         }
         watch
@@ -155,14 +155,14 @@ impl State {
 
 /// Polls until there are no subscribers.
 async fn poll(changes: Changes, store: Arc<dyn Store>, mut listener: Listener) {
-    let mut rings = Rings::default();
+    let mut recent = RecentWakeups::default();
     loop {
         let polled = Instant::now();
-        // Rings that may have been lost are a reason to poll at once.
-        while !rings.is_lost && polled.elapsed() < POLL_INTERVAL {
-            rings.hear(&changes, &mut listener).await;
+        // Wake-ups that may have been lost are a reason to poll at once.
+        while !recent.is_lost && polled.elapsed() < POLL_INTERVAL {
+            recent.announce(&changes, &mut listener).await;
         }
-        rings.is_lost = false;
+        recent.is_lost = false;
         let Some((trees, servers)) = changes.wanted() else { return };
         match marks(&store, &trees, &servers).await {
             Ok(marks) => changes.record(&marks),
@@ -171,27 +171,27 @@ async fn poll(changes: Changes, store: Arc<dyn Store>, mut listener: Listener) {
     }
 }
 
-/// The trees of which the bell told lately. The first change of a tree is announced at once, and those that follow it
-/// closely together: each costs a read for everybody who waits.
+/// The trees that recent wake-ups named. The first change of a tree is announced at once, and those that follow it
+/// closely together: each costs a read for every subscriber.
 #[derive(Default)]
-struct Rings {
+struct RecentWakeups {
     announced: BTreeSet<StackId>,
     waiting: BTreeSet<StackId>,
     is_lost: bool,
 }
 
-impl Rings {
-    /// Announces what the bell tells of for a while.
-    async fn hear(&mut self, changes: &Changes, listener: &mut Listener) {
+impl RecentWakeups {
+    /// Receives wake-ups for a while, and announces the changes that they name.
+    async fn announce(&mut self, changes: &Changes, listener: &mut Listener) {
         let listen = async {
             loop {
-                match listener.heard().await {
-                    Ring::Change(root) if self.announced.insert(root) => {
+                match listener.recv().await {
+                    Wakeup::Change(root) if self.announced.insert(root) => {
                         changes.record_change(&ChangeTopic::Tree(root));
                     }
-                    Ring::Change(root) => _ = self.waiting.insert(root),
-                    Ring::Work(_) => {}
-                    Ring::Anything => return self.is_lost = true,
+                    Wakeup::Change(root) => _ = self.waiting.insert(root),
+                    Wakeup::Work(_) => {}
+                    Wakeup::Anything => return self.is_lost = true,
                 }
             }
         };

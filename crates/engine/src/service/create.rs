@@ -3,7 +3,6 @@
 use super::request::{Subject, ValidatedRequest, check_name, recipe};
 use super::sealing::{Sealing, refuse_stars};
 use super::{RequestError, Requester, Service, StackRequest, TemplateSource};
-use crate::bell::Ring;
 use crate::blueprint::Recipe;
 use crate::error_type::ErrorType;
 use crate::ids::{Ids, StackId};
@@ -14,6 +13,7 @@ use crate::runtime::{SystemIds, post_events, spawn};
 use crate::store::{CreateError, StackQuery};
 use crate::tree::Tree;
 use crate::view::OutputView;
+use crate::wakeup::Wakeup;
 use kiln_template::environment::Environment;
 use kiln_template::validate::{Checks, Report};
 use kiln_template::{Definition, Limits, Members, Sources, Value, read};
@@ -132,7 +132,7 @@ impl Service {
                 let root = new.id;
                 let (rows, mut tree) = crate::runtime::new_tree(config, new, None, max_stacks)?;
                 self.store.create_tree(rows).await?;
-                self.config.bell.ring(Ring::Work(root));
+                self.config.wakeups.send(Wakeup::Work(root));
                 self.publish(&mut tree);
             }
         }

@@ -45,13 +45,13 @@ pub use request_error::RequestError;
 pub use software::SoftwareObject;
 pub use update::Patch;
 
-use crate::bell::Ring;
 use crate::config::Config;
 use crate::ids::{CommandId, StackId};
 use crate::machine::Command;
 use crate::request_id::RequestId;
 use crate::runtime::{Engine, now};
 use crate::store::{CommandRow, Store};
+use crate::wakeup::Wakeup;
 use crate::workers::{WorkLimits, Workers};
 use kiln_cloud::{CreatedBy, Transport, UserToken};
 use std::sync::Arc;
@@ -188,7 +188,7 @@ impl Service {
 
     /// Subscribes to the changes of one topic or two.
     pub fn watch(&self, first: ChangeTopic, second: Option<ChangeTopic>) -> ChangeSubscription {
-        self.changes.watch((&self.store, &self.config.bell), first, second)
+        self.changes.watch((&self.store, &self.config.wakeups), first, second)
     }
 
     /// Submits a command to a tree.
@@ -199,7 +199,7 @@ impl Service {
                 let id = RequestId::command_id();
                 let row = CommandRow { id, root, time: now(), body: command.encode() };
                 self.store.submit(row).await?;
-                self.config.bell.ring(Ring::Work(root));
+                self.config.wakeups.send(Wakeup::Work(root));
                 self.wait_until_taken(root, id).await?;
             }
         }
@@ -209,8 +209,8 @@ impl Service {
     /// Waits for a while until an engine of another process has begun with a command, so that the client sees the new
     /// state afterwards. The command is carried out in any case.
     async fn wait_until_taken(&self, root: StackId, id: CommandId) -> Result<(), RequestError> {
-        let mut listener = self.config.bell.listen();
-        let is_news = |ring| ring == Ring::Change(root) || ring == Ring::Anything;
+        let mut listener = self.config.wakeups.listen();
+        let is_news = |wakeup| wakeup == Wakeup::Change(root) || wakeup == Wakeup::Anything;
         let taken = async {
             while self.store.commands(root).await?.iter().any(|waiting| waiting.id == id) {
                 listener.wait_for(is_news, TAKEN_POLL_INTERVAL).await;

@@ -69,5 +69,5 @@ fn check(path: &PathBuf) -> Result<(), SourceError> {
         return refused("can be written by everybody");
     }
     let me = rustix::process::geteuid().as_raw();
-    if known.is_dir() && known.uid() != me { refused("belongs to somebody else") } else { Ok(()) }
+    if known.is_dir() && known.uid() != me { refused("belongs to another user") } else { Ok(()) }
 }

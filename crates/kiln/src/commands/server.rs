@@ -20,7 +20,8 @@ use kiln_cloud::{Http, NoCloud, OpenStack, Service as CloudService, Tls};
 use kiln_engine::loopback::Loopback;
 use kiln_engine::store::{Store, StoreError};
 use kiln_engine::{
-    Bell, Engine, EngineSettings, Service, follow_store_clock, keep_following_store_clock, now,
+    Engine, EngineSettings, Service, WakeupChannel, follow_store_clock, keep_following_store_clock,
+    now,
 };
 use kiln_store::{OpenError, SqlStore};
 use kiln_template::Secret;
@@ -104,7 +105,7 @@ async fn serve(
     let start_bus = |bus| kiln_bus::Bus::start(bus, config.metrics.notifications.clone());
     let bus = settings.notifications.clone().map(start_bus);
     config.listener = bus.as_ref().map(kiln_bus::Bus::listener);
-    let carrying = carry_bell(&settings, &mut config);
+    let carrying = carry_wakeups(&settings, &mut config);
     let config = Arc::new(config);
     let cannot_use = |error: StoreError| CommandError::Usage(error.to_string());
     follow_store_clock(&*store).await.map_err(cannot_use)?;
@@ -204,17 +205,17 @@ async fn open_store(settings: &Settings) -> Result<SqlStore, CommandError> {
     }
 }
 
-/// Connects the bell of this process with those of others: by the site's broker, or else by the database, if it can do that.
-fn carry_bell(settings: &Settings, config: &mut kiln_engine::Config) -> Option<JoinHandle<()>> {
-    let (bell, carried) = Bell::with_carrier();
+/// Connects the wakeups of this process with those of others: by the site's broker, or else by the database, if it can do that.
+fn carry_wakeups(settings: &Settings, config: &mut kiln_engine::Config) -> Option<JoinHandle<()>> {
+    let (wakeups, carried) = WakeupChannel::with_carrier();
     let carrying = match &settings.broker {
-        Some(broker) => serving::spawn(kiln_bus::carry_bell(broker.clone(), carried)),
-        None if SqlStore::carries_bells(&settings.database) => {
-            serving::spawn(SqlStore::carry_bell(settings.database.clone(), carried))
+        Some(broker) => serving::spawn(kiln_bus::carry_wakeups(broker.clone(), carried)),
+        None if SqlStore::carries_wakeups(&settings.database) => {
+            serving::spawn(SqlStore::carry_wakeups(settings.database.clone(), carried))
         }
         None => return None,
     };
-    config.bell = bell;
+    config.wakeups = wakeups;
     Some(carrying)
 }
 

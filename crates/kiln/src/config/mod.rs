@@ -121,7 +121,7 @@ pub(crate) struct Settings {
     pub(crate) engine: kiln_engine::Config,
     /// How notifications are sent, if they are.
     pub(crate) notifications: Option<kiln_bus::BusConfig>,
-    /// The broker by which the processes of this site hear each other.
+    /// The broker that carries wake-ups between the processes of this site.
     pub(crate) broker: Option<kiln_bus::BusConfig>,
     /// Directories with files that define resource types.
     pub(crate) plugin_dirs: Vec<PathBuf>,

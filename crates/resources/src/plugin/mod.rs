@@ -67,7 +67,7 @@ pub fn load(sources: &Sources, files: &[FileId]) -> Result<Registry, Vec<Diagnos
         types.extend(read_file(&mut reading, *file, text));
         if let Some((_, at)) = types.get(MAX_TYPES) {
             let message = format!("there are more than {MAX_TYPES} resource types in files");
-            reading.wrong(*at, message, "leave out those that nobody uses");
+            reading.wrong(*at, message, "remove those that no template uses");
             break;
         }
     }
@@ -164,7 +164,7 @@ fn clash(reading: &mut Reader, name: &str, map: &Map, at: Span) {
     }
     if let (false, true, Some(entry)) = (is_builtin, is_meant, map.entry("override")) {
         let message = format!("there is no built-in type {} to take the place of", quoted(name));
-        reading.wrong(entry.key_span, message, "leave out `override`, or mend the name");
+        reading.wrong(entry.key_span, message, "leave out `override`, or correct the name");
     }
 }
 
@@ -194,7 +194,7 @@ fn needs_are_there(reading: &mut Reader, types: &[(ResourceType, Span)]) {
             }
             let message =
                 format!("there is no type {} with a property {}", quoted(needed), quoted(property));
-            reading.wrong(*at, message, "mend `depends_on`");
+            reading.wrong(*at, message, "correct `depends_on`");
         }
     }
 }

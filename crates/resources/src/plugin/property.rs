@@ -163,7 +163,7 @@ fn finds(reading: &mut Reader, map: &Map, kind: PropertyType) -> Option<Name> {
     let entry = map.entry("finds")?;
     let object = reading.as_text(&entry.value, "`finds`")?;
     if lookup::collection_of(&object).is_none() {
-        let message = format!("nobody knows where objects of the kind {} are", quoted(&object));
+        let message = format!("there is no kind of object {}", quoted(&object));
         let help = suggest::help(&object, lookup::names());
         reading.wrong(entry.value.span, message, help);
         return None;

@@ -1,9 +1,9 @@
 //! The cases for stores in databases: keys, encryption, migrations.
 
-mod bell;
 mod full;
 mod keys;
 mod start;
+mod wakeup;
 
 use crate::suite::{Case, cases};
 use crate::test_store::TestDatabase;
@@ -23,7 +23,7 @@ pub(crate) const CASES: &[(&str, Case<TestDatabase>)] = cases! {
         another_process_notices_a_new_key,
         a_key_that_is_nowhere_is_reported,
     }
-    bell {
+    wakeup {
         processes_hear_each_other,
     }
     full {

@@ -80,7 +80,7 @@ pub(super) const ROWS: &[OptionRow] = &[
     OptionRow::new(
         "DEFAULT",
         "transport_url",
-        "The message broker: by it processes hear of each other at once; also for notifications, if [oslo_messaging_notifications] transport_url is not set.",
+        "The message broker. It carries wake-ups between the processes of a site, and notifications if [oslo_messaging_notifications] transport_url is not set.",
         Setting::Url(None, |it| &mut it.notifications.common_transport_url),
     ),
     OptionRow::new(
@@ -239,7 +239,7 @@ impl NotificationOptions {
         }))
     }
 
-    /// The broker by which the processes of this site hear each other; `None` if the site has none.
+    /// The broker that carries wake-ups between the processes of this site; `None` if the site has none.
     pub(in crate::config) fn broker(
         &self,
         file: &ConfigFile,

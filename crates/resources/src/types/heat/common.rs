@@ -217,7 +217,7 @@ fn what_to_deploy(kind: ResourceType) -> ResourceType {
         prop(
             "signal_transport",
             Str,
-            "How the server reports the outcome; with `NO_SIGNAL` nobody waits for it.",
+            "How the server reports the outcome. With `NO_SIGNAL` the deployment is complete without a report.",
         )
         .default(SignalTransport::Cfn.name())
         .one_of(SignalTransport::OF_DEPLOYMENTS.map(SignalTransport::name)),

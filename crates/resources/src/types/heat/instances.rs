@@ -149,7 +149,7 @@ pub(crate) fn check_balancers(group: &Group<'_>) -> Result<(), OpError> {
         let why = match group.siblings.type_name(name).as_deref() {
             Some(LOAD_BALANCER) => continue,
             Some(kind) => {
-                format!("it is of the type {kind}; only {LOAD_BALANCER} is told of members")
+                format!("it is of the type {kind}; only {LOAD_BALANCER} takes members of a group")
             }
             None => "there is no resource of this name in the stack".to_owned(),
         };

@@ -239,7 +239,7 @@ pub(crate) async fn domain(op: &mut Op) -> Result<Arc<str>, OpError> {
     let mut domains = reply.body["domains"].as_array().into_iter().flatten();
     let domain = domains.find(|it| it["name"] == *wanted).and_then(|it| it["id"].as_str());
     domain.map(Into::into).ok_or_else(|| {
-        let message = format!("whoever owns the users of stacks has no rights in domain {wanted}");
+        let message = format!("the administrator of stack users ([DEFAULT] stack_domain_admin) has no role in domain {wanted}");
         OpError::failed(FailureClass::AuthorizationFailure, message)
     })
 }

@@ -22,7 +22,7 @@ pub(super) fn wait_condition_handle() -> ResourceType {
         .props([prop(
             "signal_transport",
             Str,
-            "How servers send their signals; with `NO_SIGNAL` nobody waits for them.",
+            "How servers send their signals. With `NO_SIGNAL` they send none.",
         )
         .default(SignalTransport::Token.name())
         .one_of(SignalTransport::OF_HANDLES.map(SignalTransport::name))

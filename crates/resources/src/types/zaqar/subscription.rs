@@ -8,7 +8,7 @@ use crate::rest;
 
 pub(super) fn subscription() -> ResourceType {
     ResourceType::new("OS::Zaqar::Subscription")
-        .about("A subscriber that is told of every message in a queue.")
+        .about("A subscriber that receives every message of a queue.")
         .service(Service::Messaging)
         .since("8.0.0")
         .props([

@@ -36,7 +36,7 @@ pub(super) fn container() -> ResourceType {
             prop(
                 "interactive",
                 Bool,
-                "Whether standard input stays open though nobody is attached.",
+                "Whether standard input stays open while no client is attached.",
             ),
             prop("labels", Map, "Key-value pairs to keep with the container."),
             prop("memory", Int, "Memory limit in MiB.").updatable(),

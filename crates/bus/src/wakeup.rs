@@ -1,6 +1,6 @@
-//! RabbitMQ as the carrier of the bell: every process has a queue of its own on one fanout exchange.
+//! RabbitMQ as the carrier of wake-ups: every process has a queue of its own on one fanout exchange.
 //!
-//! Rings are hints (see [`Bell`](kiln_engine::Bell)): nothing is stored on the broker, and nothing waits for it.
+//! Wake-ups are hints (see [`WakeupChannel`](kiln_engine::WakeupChannel)): nothing is stored on the broker, and nothing waits for it.
 
 use crate::BusConfig;
 use crate::rabbit::{PublishError, arguments, connection_lost, with_timeout};
@@ -10,28 +10,28 @@ use amqprs::channel::{
     ExchangeDeclareArguments, ExchangeType, QueueBindArguments, QueueDeclareArguments,
 };
 use amqprs::connection::Connection;
-use kiln_engine::CarriedBell;
+use kiln_engine::CarriedWakeups;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-/// The exchange on which the processes of a broker's virtual host hear each other.
-const EXCHANGE: &str = "kiln_bell";
+/// The exchange that the processes on a broker's virtual host listen to.
+const EXCHANGE: &str = "kiln_wakeup";
 
 /// The longest pause between attempts to reach the broker.
 const MAX_PAUSE: Duration = Duration::from_secs(10);
 
-/// Carries the rings of this process to the other processes at a broker, and theirs to this one. It ends when the bell is gone.
-pub async fn carry_bell(config: BusConfig, mut bell: CarriedBell) {
+/// Carries the wake-ups of this process to the other processes at a broker, and theirs to this one. It ends when the channel is gone.
+pub async fn carry_wakeups(config: BusConfig, mut wakeups: CarriedWakeups) {
     let (mut next_host, mut pause, mut is_silent) = (0, config.pause, false);
     loop {
         let error = match connect(&config, &mut next_host).await {
             Ok(connection) => {
                 if std::mem::take(&mut is_silent) {
-                    tracing::info!("the processes at the broker hear each other again");
+                    tracing::info!("wake-ups come through the broker again");
                 }
                 pause = config.pause;
-                bell.missed();
-                match carry(&config, connection, &mut bell).await {
+                wakeups.missed();
+                match carry(&config, connection, &mut wakeups).await {
                     Ok(()) => return,
                     Err(error) => error,
                 }
@@ -42,7 +42,7 @@ pub async fn carry_bell(config: BusConfig, mut bell: CarriedBell) {
             let (PublishError::Lost(error) | PublishError::Mismatch(error)) = error;
             tracing::warn!(
                 error,
-                "the processes at the broker do not hear each other: they poll the database"
+                "wake-ups do not come through the broker: the database is polled instead"
             );
         }
         tokio::time::sleep(pause).await;
@@ -51,7 +51,7 @@ pub async fn carry_bell(config: BusConfig, mut bell: CarriedBell) {
 }
 
 /// A connection that speaks and listens.
-struct BellConnection {
+struct WakeupConnection {
     channel: Channel,
     messages: UnboundedReceiver<ConsumerMessage>,
     /// The connection lasts as long as this.
@@ -62,7 +62,7 @@ struct BellConnection {
 async fn connect(
     config: &BusConfig,
     next_host: &mut usize,
-) -> Result<BellConnection, PublishError> {
+) -> Result<WakeupConnection, PublishError> {
     let hosts = &config.address.hosts;
     let mut error = PublishError::Lost("the address names no node of the broker".into());
     for _ in 0..hosts.len() {
@@ -80,7 +80,7 @@ async fn connect(
     Err(error)
 }
 
-async fn listen(connection: Connection) -> Result<BellConnection, PublishError> {
+async fn listen(connection: Connection) -> Result<WakeupConnection, PublishError> {
     let channel = connection.open_channel(None).await.map_err(connection_lost)?;
     let exchange = ExchangeDeclareArguments::of_type(EXCHANGE, ExchangeType::Fanout).finish();
     channel.exchange_declare(exchange).await.map_err(connection_lost)?;
@@ -93,23 +93,23 @@ async fn listen(connection: Connection) -> Result<BellConnection, PublishError> 
     channel.queue_bind(bind).await.map_err(connection_lost)?;
     let consume = BasicConsumeArguments::new(&queue, "").manual_ack(false).finish();
     let (_, messages) = channel.basic_consume_rx(consume).await.map_err(connection_lost)?;
-    Ok(BellConnection { channel, messages, connection })
+    Ok(WakeupConnection { channel, messages, connection })
 }
 
-/// Carries rings until the bell is gone, or the connection is lost.
+/// Carries wake-ups until the channel is gone, or the connection is lost.
 async fn carry(
     config: &BusConfig,
-    mut connection: BellConnection,
-    bell: &mut CarriedBell,
+    mut connection: WakeupConnection,
+    wakeups: &mut CarriedWakeups,
 ) -> Result<(), PublishError> {
     loop {
         tokio::select! {
             message = connection.messages.recv() => {
                 let lost = || PublishError::Lost("the connection was closed".into());
                 let content = message.ok_or_else(lost)?.content.unwrap_or_default();
-                bell.incoming(&String::from_utf8_lossy(&content));
+                wakeups.incoming(&String::from_utf8_lossy(&content));
             }
-            message = bell.outgoing() => {
+            message = wakeups.outgoing() => {
                 let Some(message) = message else {
                     // A broker that does not answer is not waited for.
                     _ = tokio::time::timeout(config.timeout, connection.connection.close()).await;

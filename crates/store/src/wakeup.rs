@@ -1,20 +1,20 @@
-//! PostgreSQL as the carrier of the bell: `NOTIFY` and `LISTEN`.
+//! PostgreSQL as the carrier of wake-ups: `NOTIFY` and `LISTEN`.
 
-use kiln_engine::CarriedBell;
+use kiln_engine::CarriedWakeups;
 use sqlx::postgres::{PgConnectOptions, PgListener, PgPool, PgPoolOptions};
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The channel on which the processes of a database hear each other.
-const CHANNEL: &str = "kiln_bell";
+/// The channel that the processes on a database listen to.
+const CHANNEL: &str = "kiln_wakeup";
 
 /// How long a message may take, and the pause before another attempt to listen.
 const TIMEOUT: Duration = Duration::from_secs(5);
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
-/// Carries the rings of this process to the other processes on a PostgreSQL database, and theirs to this one. It ends when the
-/// bell is gone.
-pub(crate) async fn carry(url: &str, mut bell: CarriedBell) -> Result<(), sqlx::Error> {
+/// Carries the wake-ups of this process to the other processes on a PostgreSQL database, and theirs to this one. It ends when the
+/// channel is gone.
+pub(crate) async fn carry(url: &str, mut wakeups: CarriedWakeups) -> Result<(), sqlx::Error> {
     let options = PgConnectOptions::from_str(url)?;
     // One connection listens, and one speaks.
     let pool = PgPoolOptions::new().max_connections(2).acquire_timeout(TIMEOUT);
@@ -22,29 +22,29 @@ pub(crate) async fn carry(url: &str, mut bell: CarriedBell) -> Result<(), sqlx::
     let mut listener = None;
     let mut is_silent = false;
     loop {
-        let heard = match &mut listener {
-            None => Heard::Connected(listen(&pool).await),
+        let step = match &mut listener {
+            None => Next::Connected(listen(&pool).await),
             Some(listener) => tokio::select! {
-                heard = next(listener) => heard,
-                message = bell.outgoing() => match message {
-                    Some(message) => Heard::Told(tell(&pool, &message).await),
+                step = receive(listener) => step,
+                message = wakeups.outgoing() => match message {
+                    Some(message) => Next::Sent(notify(&pool, &message).await),
                     None => return Ok(()),
                 },
             },
         };
-        match heard {
-            Heard::Message(message) => bell.incoming(&message),
-            Heard::Told(Ok(())) => {}
-            Heard::Connected(Ok(connected)) => {
+        match step {
+            Next::Message(message) => wakeups.incoming(&message),
+            Next::Sent(Ok(())) => {}
+            Next::Connected(Ok(connected)) => {
                 if std::mem::take(&mut is_silent) {
-                    tracing::info!("the processes on this database hear each other again");
+                    tracing::info!("wake-ups come through the database again");
                 }
                 listener = Some(connected);
-                bell.missed();
+                wakeups.missed();
             }
-            Heard::Lost(error) | Heard::Told(Err(error)) | Heard::Connected(Err(error)) => {
+            Next::Lost(error) | Next::Sent(Err(error)) | Next::Connected(Err(error)) => {
                 if !std::mem::replace(&mut is_silent, true) {
-                    tracing::warn!(%error, "the processes on this database do not hear each other: they poll it");
+                    tracing::warn!(%error, "wake-ups do not come through the database: it is polled instead");
                 }
                 listener = None;
                 tokio::time::sleep(RETRY_PAUSE).await;
@@ -54,11 +54,11 @@ pub(crate) async fn carry(url: &str, mut bell: CarriedBell) -> Result<(), sqlx::
 }
 
 /// What happened next.
-enum Heard {
+enum Next {
     /// A message of some process came.
     Message(String),
     /// A message was sent, or not.
-    Told(Result<(), sqlx::Error>),
+    Sent(Result<(), sqlx::Error>),
     /// The listener is connected, or not.
     Connected(Result<PgListener, sqlx::Error>),
     /// The listener lost its connection.
@@ -71,15 +71,15 @@ async fn listen(pool: &PgPool) -> Result<PgListener, sqlx::Error> {
     Ok(listener)
 }
 
-async fn next(listener: &mut PgListener) -> Heard {
+async fn receive(listener: &mut PgListener) -> Next {
     match listener.try_recv().await {
-        Ok(Some(message)) => Heard::Message(message.payload().to_owned()),
-        Ok(None) => Heard::Lost(sqlx::Error::WorkerCrashed),
-        Err(error) => Heard::Lost(error),
+        Ok(Some(message)) => Next::Message(message.payload().to_owned()),
+        Ok(None) => Next::Lost(sqlx::Error::WorkerCrashed),
+        Err(error) => Next::Lost(error),
     }
 }
 
-async fn tell(pool: &PgPool, message: &str) -> Result<(), sqlx::Error> {
+async fn notify(pool: &PgPool, message: &str) -> Result<(), sqlx::Error> {
     let sent = sqlx::query("SELECT pg_notify($1, $2)").bind(CHANNEL).bind(message).execute(pool);
     sent.await.map(drop)
 }

@@ -1,9 +1,9 @@
-//! Processes without an engine, and engines that hear of their requests by the bell alone.
+//! Processes without an engine, and engines that learn of their requests by wake-ups alone.
 
 use crate::runtime::{Site, plan, run};
 use kiln_engine::store::{CommandRow, NewTree, Store};
 use kiln_engine::{
-    Action, Command, CommandId, Config, Env, Ids, Ring, StackId, Status, SystemIds, Tree, now,
+    Action, Command, CommandId, Config, Env, Ids, StackId, Status, SystemIds, Tree, Wakeup, now,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,20 +30,20 @@ async fn create(site: &mut Site, name: &str) -> StackId {
 }
 
 #[test]
-fn an_engine_hears_of_new_stacks_and_commands_at_once() {
+fn an_engine_learns_of_new_stacks_and_commands_at_once() {
     run(async {
         let mut site = Site::new();
         let engine = site.starter(site.cloud.clone(), NEVER)();
         // Its first look finds nothing.
         engine.wait_until_scanned().await;
         let id = create(&mut site, "s").await;
-        site.bell.ring(Ring::Work(id));
+        site.wakeups.send(Wakeup::Work(id));
         site.until(id, Action::Create, Status::Complete).await;
 
         let body = Command::Delete.encode();
         let command = CommandId(SystemIds::default().next());
         site.store.submit(CommandRow { id: command, root: id, time: now(), body }).await.unwrap();
-        site.bell.ring(Ring::Work(id));
+        site.wakeups.send(Wakeup::Work(id));
         site.until(id, Action::Delete, Status::Complete).await;
         assert_eq!(site.things(), 0);
         engine.stop().await;
@@ -51,26 +51,26 @@ fn an_engine_hears_of_new_stacks_and_commands_at_once() {
 }
 
 #[test]
-fn an_engine_looks_for_itself_when_rings_may_have_been_lost() {
+fn an_engine_polls_when_wakeups_may_have_been_lost() {
     run(async {
         let mut site = Site::new();
         let engine = site.starter(site.cloud.clone(), NEVER)();
         engine.wait_until_scanned().await;
         let id = create(&mut site, "s").await;
-        site.bell.ring(Ring::Anything);
+        site.wakeups.send(Wakeup::Anything);
         site.until(id, Action::Create, Status::Complete).await;
         engine.stop().await;
     });
 }
 
 #[test]
-fn everybody_is_told_of_what_an_engine_stored() {
+fn listeners_are_woken_after_every_commit() {
     run(async {
         let mut site = Site::new();
-        let mut listener = site.bell.listen();
+        let mut listener = site.wakeups.listen();
         let engine = site.engine();
         let id = site.create(&engine, "s", &plan(3)).await;
-        while listener.heard().await != Ring::Change(id) {}
+        while listener.recv().await != Wakeup::Change(id) {}
         engine.stop().await;
     });
 }
