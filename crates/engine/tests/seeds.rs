@@ -18,7 +18,9 @@ fn stories_end_well_and_reach_every_transition() {
 }
 
 /// Seeds beyond the usual ones whose stories once ended badly.
-const KEPT: [u64; 4] = [28_623, 59_820, 183_173, 256_785];
+const KEPT: [u64; 11] = [
+    28_623, 56_223, 59_820, 116_902, 138_154, 183_173, 217_891, 256_785, 526_738, 743_912, 839_787,
+];
 
 #[test]
 fn stories_that_once_ended_badly_end_well() {

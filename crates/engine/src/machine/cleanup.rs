@@ -19,8 +19,8 @@ impl Machine {
         self.schedule_cleanup(key, slots);
     }
 
-    /// Begins the cleanup of a nested stack whose parent's action has failed: what the template no longer has goes, and
-    /// what was replaced stays until the next traversal, because resources of the parent may still use it.
+    /// Begins the cleanup of a nested stack whose parent's action has failed: what the template no longer has goes. What
+    /// resources around the nested stack may still use stays until the next traversal: they were not all updated.
     pub(crate) fn start_cleanup_of_removed(&mut self, env: &mut Env<'_>, key: StackKey) {
         let Some(deadline) = self.tree.traversal(key).map(|traversal| traversal.deadline) else {
             return self.unexpected(key, "a cleanup begins without a traversal");
@@ -28,7 +28,11 @@ impl Machine {
         // No traversal of the parent ends this one any more.
         self.timers.insert((deadline, Timer::Stack(key)));
         let mut slots = self.tree.unwanted(key);
-        slots.retain(|slot| self.tree.is_current(*slot) && !self.tree.is_wanted(*slot));
+        let is_used = self.tree.is_used_outside(key);
+        slots.retain(|slot| !is_used && self.tree.is_current(*slot) && !self.tree.is_wanted(*slot));
+        if is_used {
+            self.reached.hit(Transition::RemovedKeptForUsers);
+        }
         self.schedule_cleanup(key, slots);
         self.resolve_doubts(env, key);
     }
@@ -108,6 +112,17 @@ impl Tree {
         let is_wanted = |slot: Slot| !is_delete && self.is_wanted(slot);
         let is_to_go = |slot: &Slot| !is_wanted(*slot) || self.has_deferred_cleanup(*slot);
         self.stack(key).resources.values().copied().filter(is_to_go).collect()
+    }
+
+    /// Whether resources outside a nested stack depend on it, in the stack that it is nested in or further up.
+    fn is_used_outside(&self, key: StackKey) -> bool {
+        let Some((parent, parent_resource)) = self.stack(key).parent_resource else { return false };
+        let needed = self.resource(parent_resource).id;
+        let mut others = self.stack(parent).resources.values().map(|slot| self.resource(*slot));
+        others.any(|other| {
+            let under_way = other.op.iter().flat_map(|op| op.requires.iter());
+            other.requires.iter().chain(under_way).any(|id| *id == needed)
+        }) || self.is_used_outside(parent)
     }
 
     /// Whether the template of a resource's stack has a place for it. Copies belong to snapshots.

@@ -73,7 +73,6 @@ impl Machine {
             if is_deferred && is_rolled_back {
                 self.reached.hit(Transition::DeferredCleanupDropped);
                 self.complete_traversal(env, child);
-                self.resolve_doubts(env, child);
             } else if is_deferred {
                 self.reached.hit(Transition::DeferredCleanupOfRemoved);
                 self.start_cleanup_of_removed(env, child);

@@ -173,6 +173,8 @@ impl Machine {
         }
         self.finish_snapshot(key, traversal.snapshot, Ok(&reason));
         self.tree.set_stack_state(env, key, State::new(action, Status::Complete), &reason);
+        // A resource that failed before may have been kept, with a call of it still in doubt.
+        self.resolve_doubts(env, key);
         self.nested_traversal_ended(env, key, Ok(()));
     }
 

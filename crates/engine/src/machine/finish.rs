@@ -86,7 +86,13 @@ impl Machine {
                 return self.release_waiters(self.tree.resource(slot).stack, slot, &op, true);
             }
             OperationKind::Cancel => {
-                return self.release_waiters(self.tree.resource(slot).stack, slot, &op, false);
+                let key = self.tree.resource(slot).stack;
+                self.release_waiters(key, slot, &op, false);
+                // The traversal may have ended meanwhile, and passed over a resource that was busy.
+                if self.tree.traversal(key).is_none() {
+                    self.resolve_doubt(env, slot);
+                }
+                return;
             }
             OperationKind::DeleteSnapshot => return self.copy_removed(slot, &op),
             OperationKind::Snapshot => self.copy_made(slot, &op),

@@ -139,15 +139,18 @@ impl Machine {
     /// not change by that.
     pub(crate) fn resolve_doubts(&mut self, env: &mut Env<'_>, key: StackKey) {
         let slots: Vec<Slot> = self.tree.stack(key).resources.values().copied().collect();
-        for slot in slots {
-            let resource = self.tree.resource(slot);
-            if !resource.is_doubtful || resource.op.is_some() || resource.copy_of.is_some() {
-                continue;
-            }
-            let action = resource.summary.state.action;
-            self.put_operation(slot, Origin::Detached, OperationKind::ResolveDoubt, action);
-            self.dispatch(env, slot);
+        slots.into_iter().for_each(|slot| self.resolve_doubt(env, slot));
+    }
+
+    /// Starts the operation that finds out whether a resource has an object, if that is in doubt.
+    pub(crate) fn resolve_doubt(&mut self, env: &mut Env<'_>, slot: Slot) {
+        let resource = self.tree.resource(slot);
+        if !resource.is_doubtful || resource.op.is_some() || resource.copy_of.is_some() {
+            return;
         }
+        let action = resource.summary.state.action;
+        self.put_operation(slot, Origin::Detached, OperationKind::ResolveDoubt, action);
+        self.dispatch(env, slot);
     }
 
     /// Puts an operation on a resource.

@@ -105,6 +105,8 @@ pub enum Transition {
     DeferredCleanupDropped,
     /// Of a deferred cleanup, what was replaced is left to the next traversal.
     DeferredCleanupOfRemoved,
+    /// What a nested stack no longer has stays, because resources outside may still use it.
+    RemovedKeptForUsers,
     /// A nested stack outlives the traversal of its parent.
     OutlivedParentTraversal,
     /// Two resources that are to be removed wait for each other.
@@ -209,7 +211,7 @@ pub enum Transition {
 
 impl Transition {
     /// All of them, in their order.
-    pub const ALL: [Transition; 86] = [
+    pub const ALL: [Transition; 87] = [
         Transition::CreateBegun,
         Transition::AdoptBegun,
         Transition::UpdateBegun,
@@ -246,6 +248,7 @@ impl Transition {
         Transition::DeferredCleanupStarted,
         Transition::DeferredCleanupDropped,
         Transition::DeferredCleanupOfRemoved,
+        Transition::RemovedKeptForUsers,
         Transition::OutlivedParentTraversal,
         Transition::CleanupGraphCyclic,
         Transition::ResourceDeleted,
@@ -348,6 +351,9 @@ impl Transition {
             }
             Transition::DeferredCleanupOfRemoved => {
                 "of a deferred cleanup, what was replaced is left to the next traversal"
+            }
+            Transition::RemovedKeptForUsers => {
+                "what a nested stack no longer has stays, because resources outside may still use it"
             }
             Transition::OutlivedParentTraversal => {
                 "a nested stack outlives the traversal of its parent"

@@ -58,7 +58,11 @@ pub fn flaws(world: &World) -> Vec<String> {
     }
     for (id, row) in &known {
         let is_there = world.cloud.things.contains_key(*id);
+        // Such an update is complete because another resource takes its place: it says nothing of the object, which may be
+        // what was found to be gone.
+        let is_replaced = row.summary.reason.ends_with("requires replacement.");
         if !is_there
+            && !is_replaced
             && row.summary.state.status == Status::Complete
             && row.summary.state.action != Action::Delete
         {

@@ -32,9 +32,11 @@ fn downgrade_stack(row: &mut StackRow) {
 }
 
 fn downgrade_resource(row: &mut ResourceRow) {
-    // The builds of that time did not know this operation.
+    // The builds of that time did not know this operation, nor did they record what a failed update was to set: what they
+    // lost by that, no later build can bring back.
     let is_known = |body: &ResourceBody| {
-        body.operation.as_ref().is_none_or(|operation| operation.kind != OperationName::Cancel)
+        body.attempted.0.is_empty()
+            && body.operation.as_ref().is_none_or(|it| it.kind != OperationName::Cancel)
     };
     if let Some(body) = ResourceBody::decode(&row.body).ok().filter(is_known) {
         row.body = encode(&resource(&body));
