@@ -28,6 +28,16 @@ pub struct ByteLimits {
     pub max_signals: usize,
 }
 
+impl ByteLimits {
+    /// Limits a resource to what fits into a row of the store, with room for its encoding. Returns whether that is less than
+    /// before.
+    pub fn fit_into_rows(&mut self, max_row_bytes: usize) -> bool {
+        let former = self.resource;
+        self.resource = former.min(max_row_bytes / 4 * 3);
+        self.resource < former
+    }
+}
+
 impl Default for ByteLimits {
     fn default() -> ByteLimits {
         ByteLimits {

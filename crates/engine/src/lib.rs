@@ -96,6 +96,7 @@ pub use machine::{Command, NewStack, StackSettings};
 pub use machine::{Bug, Input, Machine, Reached, Transition};
 pub use memory::MemoryStore;
 pub use owner::{Order, Owner};
+pub use record::is_parked;
 #[cfg(feature = "simulation")]
 pub use record::v0::downgrade;
 pub use tree::{Env, OpId, Tree};

@@ -20,12 +20,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
+/// Whether a batch is refused.
+type Refusal = fn(&Batch) -> bool;
+
 /// A store in memory.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     kept: Mutex<Tables>,
     commits: watch::Sender<u64>,
     failing: AtomicBool,
+    refused: Mutex<Option<Refusal>>,
     objects: Mutex<objects::ObjectTable>,
     watched: Mutex<alarms::AlarmTables>,
 }
@@ -85,6 +89,11 @@ impl MemoryStore {
     /// While this is set, every method answers that the store is not available.
     pub fn set_failing(&self, failing: bool) {
         self.failing.store(failing, Ordering::SeqCst);
+    }
+
+    /// Refuses the batches of which this is true, as a database refuses what is too large for it.
+    pub fn set_refused(&self, refused: Option<Refusal>) {
+        *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = refused;
     }
 
     fn open(&self) -> Result<MutexGuard<'_, Tables>, StoreError> {
@@ -359,6 +368,10 @@ impl Store for MemoryStore {
     }
 
     async fn commit(&self, batches: &[Batch]) -> Result<Vec<bool>, StoreError> {
+        let refused = *self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        if refused.is_some_and(|is_refused| batches.iter().any(is_refused)) {
+            return Err(StoreError::Refused("it was told to refuse this".into()));
+        }
         let mut kept = self.open()?;
         let written: Vec<bool> = batches.iter().map(|batch| kept.write(batch)).collect();
         self.durable(written.contains(&true));

@@ -49,6 +49,10 @@ pub struct Metrics {
     pub(crate) commit_seconds: Histogram,
     /// Commits that the store refused, and that were tried again.
     pub(crate) commits_failed: Counter,
+    /// Batches that the store does not accept.
+    pub(crate) batches_refused: Counter,
+    /// Trees that are parked: nothing is done to them for now.
+    pub(crate) trees_parked: Gauge,
     /// Commands that could not be decoded.
     pub(crate) commands_unreadable: Counter,
     /// Trusts and application credentials that have yet to be revoked.
@@ -83,6 +87,8 @@ impl Default for Metrics {
             commit_batches: Histogram::new(exponential_buckets(1.0, 2.0, 11)),
             commit_seconds: Histogram::new(exponential_buckets(0.0005, 2.0, 15)),
             commits_failed: Counter::default(),
+            batches_refused: Counter::default(),
+            trees_parked: Gauge::default(),
             commands_unreadable: Counter::default(),
             delegations_to_revoke: Gauge::default(),
             webhooks_waiting: Gauge::default(),
@@ -142,6 +148,16 @@ impl Metrics {
             "kiln_commits_failed",
             "Commits that the store refused, and that were tried again",
             self.commits_failed.clone(),
+        );
+        registry.register(
+            "kiln_batches_refused",
+            "Changes of stacks that the store does not accept",
+            self.batches_refused.clone(),
+        );
+        registry.register(
+            "kiln_trees_parked",
+            "Trees of stacks to which nothing is done for now: they cannot be read or written, or a defect stopped the work",
+            self.trees_parked.clone(),
         );
         registry.register(
             "kiln_commands_unreadable",

@@ -7,6 +7,7 @@ use crate::activity::{Activity, OperationInfo};
 use crate::ids::{CommandId, Ids};
 use crate::machine::{Bug, Effect, Input, Machine, Reached, Run};
 use crate::notification::Outbox;
+use crate::record::CommandRefusal;
 use crate::state::{Action, Status};
 use crate::store::Batch;
 use crate::time::Time;
@@ -160,11 +161,11 @@ impl Owner {
     pub(crate) fn refuse_command(
         &mut self,
         id: CommandId,
-        why: &str,
+        refusal: &CommandRefusal,
         now: Time,
         ids: &mut dyn Ids,
     ) {
-        self.machine.tree.refuse_command(&mut Env { now, ids }, id, why);
+        self.machine.tree.refuse_command(&mut Env { now, ids }, id, refusal);
     }
 
     /// Takes the answer to an order of an operation. An answer that no operation waits for, such as a duplicate,

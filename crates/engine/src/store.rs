@@ -74,6 +74,11 @@ pub trait Store: crate::objects::Objects + crate::alarms::Alarms + Sealer {
     /// whatever the batch says: a command may have come in the meantime.
     async fn commit(&self, batches: &[Batch]) -> Result<Vec<bool>, StoreError>;
 
+    /// The largest row that the store accepts, roughly; `None` if there is no such limit.
+    fn max_row_bytes(&self) -> Option<usize> {
+        None
+    }
+
     /// Adds a command to a tree's queue and marks the tree as having work to do. A command that exists
     /// already is left alone; a command for a tree that does not exist is dropped.
     async fn submit(&self, command: CommandRow) -> Result<(), StoreError>;
@@ -209,6 +214,9 @@ pub enum StoreError {
     /// The store cannot be reached, is full, or refuses to work. It may work again later.
     #[error("the store is not available: {0}")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The store works, and does not accept what was to be written: it is too large, or not what a column holds.
+    #[error("the store does not accept what was to be written: {0}")]
+    Refused(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// A record cannot be understood.
     #[error("the store holds {what} that cannot be read: {why}")]
     Damaged {

@@ -18,6 +18,7 @@ mod lifecycle_rules;
 mod nested;
 mod notifications;
 mod preview;
+mod refused;
 mod runtime;
 mod seeds;
 mod simulation;

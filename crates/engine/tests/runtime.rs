@@ -54,7 +54,7 @@ pub(crate) struct Site {
     pub(crate) store: Arc<MemoryStore>,
     pub(crate) cloud: Arc<Near>,
     pub(crate) wakeups: WakeupChannel,
-    rng: Rng,
+    pub(crate) rng: Rng,
 }
 
 impl Site {
@@ -341,6 +341,14 @@ fn a_name_is_free_as_soon_as_its_stack_is_gone() {
 // --- records that cannot be read ---
 
 impl Site {
+    /// Submits a command as another process does.
+    pub(crate) async fn submit(&mut self, root: StackId, command: Command) -> CommandId {
+        let id = CommandId(Ids::next(&mut self.rng));
+        let row = CommandRow { id, root, time: now(), body: command.encode() };
+        self.store.submit(row).await.unwrap();
+        id
+    }
+
     /// Writes a row of a tree as a careless program would: with another body.
     async fn forge(&mut self, root: StackId, body: Vec<u8>) -> Vec<u8> {
         let engine = EngineId(Ids::next(&mut self.rng));
@@ -360,7 +368,7 @@ impl Site {
     }
 
     /// The reasons of a stack's own events that have this state.
-    async fn reasons(&self, id: StackId, action: Action, status: Status) -> Vec<String> {
+    pub(crate) async fn reasons(&self, id: StackId, action: Action, status: Status) -> Vec<String> {
         let query = EventQuery {
             stacks: vec![id],
             filters: Vec::new(),

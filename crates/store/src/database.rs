@@ -31,6 +31,8 @@ const WRITES_OF_PROJECT: usize = 2;
 const MAX_PAGES: u64 = 4_294_967_294;
 /// How many bytes are written before they are moved from SQLite's journal into its file.
 const CHECKPOINT_BYTES: u64 = 16 << 20;
+/// What a statement takes beyond its large values.
+const STATEMENT_BYTES: usize = 256 << 10;
 /// How long a piece of work waits for a connection: to a server, no longer than a client waits for an answer; to SQLite, whose
 /// one writer is always there, until it is its turn.
 const SERVER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -121,8 +123,9 @@ impl SqlStore {
         migrate::run(dialect, &mut connection, key_file).await?;
         let cipher = load_keys(dialect, &mut connection, key_file).await?;
         mask_texts(dialect, &mut connection, &cipher).await?;
+        let max_bytes = max_statement_bytes(dialect, &mut connection).await?;
         drop(connection);
-        let tables = Tables::new(dialect);
+        let tables = Tables::new(dialect, max_bytes);
         let turns = Turns::new(if dialect == Dialect::Sqlite { 1 } else { WRITES_OF_PROJECT });
         let commits = AtomicU64::new(0);
         Ok(SqlStore {
@@ -374,6 +377,22 @@ async fn connect(
         let both = pool(CONNECTIONS).connect_with(options).await?;
         Ok(Pools { writers: both.clone(), readers: both, checkpointer: None })
     }
+}
+
+/// How many bytes the values of a statement may have: MariaDB closes the connection if there are more in one.
+async fn max_statement_bytes(
+    dialect: Dialect,
+    connection: &mut AnyConnection,
+) -> Result<Option<usize>, DbError> {
+    if dialect != Dialect::Mariadb {
+        return Ok(None);
+    }
+    let select = Statement::new(dialect, "SELECT CAST(@@max_allowed_packet AS SIGNED)");
+    let row = select.first(connection).await?;
+    let bytes = row.as_ref().map(|row| Reader::new(row).int()).transpose()?;
+    let bytes = bytes.and_then(|bytes| usize::try_from(bytes).ok());
+    // The statement itself and the small values have room as well.
+    Ok(bytes.map(|bytes| bytes.saturating_sub(STATEMENT_BYTES)))
 }
 
 fn max_pages(pages: u64) -> String {

@@ -14,6 +14,9 @@ pub(crate) enum DbError {
         "{0}; nothing is lost, and work goes on as soon as there is room: make some on the database's disk"
     )]
     Full(#[source] sqlx::Error),
+    /// The database works, and does not accept a value: it is too large, or not what a column holds.
+    #[error("{0}")]
+    Refused(String),
     /// A stored value cannot be understood.
     #[error("{what}: {why}")]
     Damaged { what: String, why: String },
@@ -34,6 +37,21 @@ impl DbError {
     pub(crate) fn is_duplicate(&self) -> bool {
         matches!(self, DbError::Sql(sqlx::Error::Database(error)) if error.is_unique_violation())
     }
+}
+
+/// Whether the database does not accept what was to be written, however often it is tried.
+fn is_refused(error: &sqlx::Error) -> bool {
+    let sqlx::Error::Database(error) = error else { return false };
+    let Some(code) = error.code() else { return false };
+    // SQLite: too large, a constraint, a wrong type. The constraint is in the low byte.
+    let sqlite = code
+        .parse::<u32>()
+        .is_ok_and(|code| code < 10_000 && [18, 19, 20].contains(&(code & 0xff)));
+    // PostgreSQL and MariaDB: the classes of wrong data, of constraints, and of limits. MariaDB has no class for a packet
+    // that is too large.
+    sqlite
+        || ["22", "23", "54"].iter().any(|class| code.len() == 5 && code.starts_with(class))
+        || error.message().contains("max_allowed_packet")
 }
 
 /// Whether there is no room for what was to be written.
@@ -61,6 +79,8 @@ impl From<DbError> for StoreError {
     fn from(error: DbError) -> StoreError {
         match error {
             DbError::Damaged { what, why } => StoreError::Damaged { what, why },
+            DbError::Refused(why) => StoreError::Refused(why.into()),
+            DbError::Sql(error) if is_refused(&error) => StoreError::Refused(Box::new(error)),
             error => StoreError::Unavailable(Box::new(error)),
         }
     }

@@ -84,6 +84,10 @@ impl Store for SqlStore {
         Ok(retry_conflicts!(self.commit_once(batches))?)
     }
 
+    fn max_row_bytes(&self) -> Option<usize> {
+        self.tables.max_row_bytes()
+    }
+
     async fn submit(&self, command: CommandRow) -> Result<(), StoreError> {
         Ok(retry_conflicts!(self.submit_once(&command))?)
     }

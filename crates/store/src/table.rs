@@ -162,11 +162,18 @@ pub(crate) struct Tables {
     upserts: Mutex<BTreeMap<(&'static str, usize), Arc<str>>>,
     /// About how many bytes were written since it was last asked.
     written: AtomicU64,
+    /// How many bytes the values of a statement may have.
+    max_bytes: Option<usize>,
 }
 
 impl Tables {
-    pub(crate) fn new(dialect: Dialect) -> Tables {
-        Tables { dialect, upserts: Mutex::default(), written: AtomicU64::new(0) }
+    pub(crate) fn new(dialect: Dialect, max_bytes: Option<usize>) -> Tables {
+        Tables { dialect, upserts: Mutex::default(), written: AtomicU64::new(0), max_bytes }
+    }
+
+    /// The largest row that can be written, roughly.
+    pub(crate) fn max_row_bytes(&self) -> Option<usize> {
+        self.max_bytes
     }
 
     /// Whether so many bytes were written; counting begins anew then.
@@ -218,7 +225,15 @@ impl Tables {
             row.write(cipher, &mut values)?;
         }
         debug_assert_eq!(values.len(), chunk.len() * R::COLUMNS.len());
-        self.count(chunk.len(), chunk.iter().map(|row| row.weight()).sum());
+        let weight = chunk.iter().map(|row| row.weight()).sum();
+        if let Some(max) = self.max_bytes.filter(|max| weight > *max) {
+            // The server would only close the connection.
+            return Err(DbError::Refused(format!(
+                "a row of the table {} has {weight} bytes, and the database takes {max}: max_allowed_packet",
+                R::TABLE
+            )));
+        }
+        self.count(chunk.len(), weight);
         let text = self.upsert::<R>(chunk.len());
         Ok(Some(Statement { text, values, is_cached: true }))
     }

@@ -19,7 +19,10 @@ pub(crate) mod v0;
 pub(crate) mod v1;
 mod value;
 
-pub(crate) use parked::{is_parked, parking_batch, placeholder_tree, state_before_parking};
+pub use parked::is_parked;
+pub(crate) use parked::{
+    CommandRefusal, ParkCause, parking_batch, placeholder_tree, state_before_parking,
+};
 pub(crate) use value::{Id, Stored, StoredMembers};
 
 use crate::store::StoreError;

@@ -60,7 +60,9 @@ impl Engine {
         match self.inner.store.commands_for(self.inner.id).await {
             Ok(waiting) => {
                 for row in waiting {
-                    self.deliver_row(&row);
+                    if !self.deliver_row(&row) {
+                        self.try_parked_again(&row).await;
+                    }
                 }
             }
             Err(error) => tracing::warn!(%error, "could not read the waiting commands: retrying"),

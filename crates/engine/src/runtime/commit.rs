@@ -5,7 +5,7 @@
 use super::spawn;
 use crate::ids::StackId;
 use crate::metrics::Metrics;
-use crate::store::{Batch, Store};
+use crate::store::{Batch, Store, StoreError};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +23,18 @@ pub(crate) struct Committer {
 struct Request {
     project: Arc<str>,
     batch: Batch,
-    done: oneshot::Sender<bool>,
+    done: oneshot::Sender<Committed>,
+}
+
+/// What became of a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Committed {
+    /// It is durable.
+    Written,
+    /// Nothing was written: the tree belongs to another owner.
+    NotOwned,
+    /// Nothing was written: the store does not accept the batch, for this reason.
+    Refused(Arc<str>),
 }
 
 /// How many batches go into one commit at most.
@@ -39,6 +50,9 @@ const MAX_BYTES: usize = 4 << 20;
 const FIRST_RETRY: Duration = Duration::from_millis(50);
 const MAX_RETRY: Duration = Duration::from_secs(5);
 
+/// How often a batch is refused, alone, until its tree is parked: the first refusal may have been another transaction's fault.
+const MAX_REFUSALS: u32 = 3;
+
 /// How many trees a log line names at most.
 const MAX_LOGGED_TREES: usize = 10;
 
@@ -52,9 +66,13 @@ impl Committer {
         (Committer { queue }, spawn("commit", commit_all(store, metrics, requests)))
     }
 
-    /// Submits a batch. Once the batch is durable, the receiver gets whether the tree still belonged to
-    /// the owner that wrote it. That may take long: a commit that the store refuses is tried until it succeeds.
-    pub(crate) async fn submit(&self, project: Arc<str>, batch: Batch) -> oneshot::Receiver<bool> {
+    /// Submits a batch; the receiver gets what became of it. That may take long: while the store is not available, a commit is
+    /// tried until it succeeds.
+    pub(crate) async fn submit(
+        &self,
+        project: Arc<str>,
+        batch: Batch,
+    ) -> oneshot::Receiver<Committed> {
         let (done, answer) = oneshot::channel();
         // If the task has ended, the receiver sees the end of its channel.
         _ = self.queue.send(Request { project, batch, done }).await;
@@ -78,9 +96,9 @@ async fn commit_all(
         }
         let (batches, waiting): (Vec<Batch>, Vec<_>) = queues.take().into_iter().unzip();
         let written = commit(&*store, &metrics, &batches).await;
-        for (done, is_written) in waiting.into_iter().zip(written) {
+        for (done, committed) in waiting.into_iter().zip(written) {
             // A tree that was released meanwhile does not wait for the result.
-            _ = done.send(is_written);
+            _ = done.send(committed);
         }
     }
 }
@@ -107,7 +125,7 @@ impl Queues {
     }
 
     /// The batches of the next commit: of each project that waits in turn, and as many as fit.
-    fn take(&mut self) -> Vec<(Batch, oneshot::Sender<bool>)> {
+    fn take(&mut self) -> Vec<(Batch, oneshot::Sender<Committed>)> {
         let max_project = if self.turns.len() > 1 { MAX_PROJECT_BYTES } else { MAX_BYTES };
         let (mut taken, mut total) = (Vec::new(), 0);
         for _ in 0..self.turns.len() {
@@ -135,38 +153,59 @@ impl Queues {
     }
 }
 
-/// Commits batches, however often the store refuses: nothing is written and nothing is lost until then, but no
-/// tree continues either.
-async fn commit(store: &dyn Store, metrics: &Metrics, batches: &[Batch]) -> Vec<bool> {
-    let (mut pause, mut attempts) = (FIRST_RETRY, 0u32);
+/// Commits batches. While the store is not available, nothing is written and nothing is lost, but no tree continues either. If
+/// the store does not accept something in them, they are divided until the batch is found that it does not accept.
+async fn commit(store: &dyn Store, metrics: &Metrics, batches: &[Batch]) -> Vec<Committed> {
+    let (mut pause, mut attempts, mut refusals) = (FIRST_RETRY, 0u32, 0);
     loop {
         let started = Instant::now();
-        match store.commit(batches).await {
+        let error = match store.commit(batches).await {
             Ok(written) => {
-                let took = started.elapsed();
-                metrics.count_commit(batches.len(), took);
-                let rows: usize = batches.iter().map(rows).sum();
-                let millis = took.as_millis() as u64;
-                tracing::debug!(batches = batches.len(), rows, millis, "committed");
+                count_commit(metrics, batches, started.elapsed());
                 if attempts > 0 {
                     tracing::warn!(attempts, "the store commits again");
                 }
-                return written;
+                let committed = |is_written| match is_written {
+                    true => Committed::Written,
+                    false => Committed::NotOwned,
+                };
+                return written.into_iter().map(committed).collect();
             }
-            Err(error) => {
-                attempts += 1;
-                metrics.commits_failed.inc();
-                let trees = logged_trees(batches);
-                let (count, retry_millis) = (batches.len(), pause.as_millis() as u64);
-                tracing::warn!(
-                    %error, attempts, count, trees, retry_millis,
-                    "the store refused a commit: retrying, these trees do not continue until then"
-                );
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(MAX_RETRY);
+            Err(error) => error,
+        };
+        attempts += 1;
+        metrics.commits_failed.inc();
+        let trees = logged_trees(batches);
+        if let StoreError::Refused(why) = &error {
+            refusals += 1;
+            if batches.len() > 1 {
+                let count = batches.len();
+                tracing::warn!(%error, count, trees, "the store refused a commit: dividing it");
+                let (first, second) = batches.split_at(count / 2);
+                let mut committed = Box::pin(commit(store, metrics, first)).await;
+                committed.extend(Box::pin(commit(store, metrics, second)).await);
+                return committed;
+            }
+            if refusals == MAX_REFUSALS {
+                metrics.batches_refused.inc();
+                return vec![Committed::Refused(why.to_string().into())];
             }
         }
+        let (count, retry_millis) = (batches.len(), pause.as_millis() as u64);
+        tracing::warn!(
+            %error, attempts, count, trees, retry_millis,
+            "the store refused a commit: retrying, these trees do not continue until then"
+        );
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(MAX_RETRY);
     }
+}
+
+fn count_commit(metrics: &Metrics, batches: &[Batch], took: Duration) {
+    metrics.count_commit(batches.len(), took);
+    let rows: usize = batches.iter().map(rows).sum();
+    let millis = took.as_millis() as u64;
+    tracing::debug!(batches = batches.len(), rows, millis, "committed");
 }
 
 /// The number of rows that a batch writes or drops.

@@ -1,6 +1,7 @@
 //! The task of one tree: hands what happens to the tree's owner, and does what the owner decides.
 
 use super::clock::{SystemIds, now};
+use super::commit::Committed;
 use super::event_sinks::{DELIVERY_GRACE, EventSinkPoster};
 use super::held_lease::HeldLease;
 use super::observe::Observer;
@@ -9,12 +10,14 @@ use crate::ids::{CommandId, RecipeId};
 use crate::machine::{Command, Input};
 use crate::notification::Outbox;
 use crate::owner::{Order, Owner};
+use crate::record::CommandRefusal;
 use crate::request_id::RequestId;
-use crate::store::{CommandRow, StoreError};
+use crate::store::StoreError;
 use crate::tree::{OpId, Tree};
 use crate::wakeup::Wakeup;
 use kiln_cloud::{CallError, Credential, Reply, pass_fence, with_fence, with_request_id};
 use kiln_resources::op::Answer;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -33,6 +36,28 @@ pub(crate) enum Message {
     Release,
 }
 
+/// A command, or why it cannot be decoded, and the request that waits for it.
+type Delivery = (CommandId, Result<Box<Command>, StoreError>, Option<oneshot::Sender<()>>);
+
+/// How the task of a tree ended.
+pub(crate) enum RunEnd {
+    /// The tree is released: this engine does not own it any more, or does not need it in memory.
+    Released,
+    /// The store does not accept what was to be written, for this reason; and the command that it came of, if that is certain.
+    Refused(Arc<str>, Option<CommandId>),
+}
+
+/// What a driver begins with.
+pub(crate) struct Begin {
+    pub(crate) tree: Tree,
+    /// The commands that wait for the tree.
+    pub(crate) commands: Vec<Delivery>,
+    /// The commands that lead to what the store does not accept.
+    pub(crate) refused: Vec<(CommandId, Arc<str>)>,
+    /// Whether each command is carried out and committed before the next one is begun.
+    pub(crate) is_careful: bool,
+}
+
 pub(crate) struct Driver {
     engine: Arc<Inner>,
     lease: Arc<HeldLease>,
@@ -42,6 +67,8 @@ pub(crate) struct Driver {
     receiver: mpsc::UnboundedReceiver<Message>,
     status: watch::Sender<TreeStatus>,
     commands: u64,
+    /// The commands that wait for the one before to be committed; `None` if they need not wait.
+    queue: Option<VecDeque<Delivery>>,
     /// The requests that wait until their commands are under way.
     waiters: Vec<oneshot::Sender<()>>,
     /// The delegations that are being revoked.
@@ -92,11 +119,11 @@ impl Driver {
     pub(crate) fn new(
         engine: Arc<Inner>,
         lease: Arc<HeldLease>,
-        tree: Tree,
-        commands: Vec<CommandRow>,
+        begin: Begin,
         inbox: mpsc::UnboundedSender<Message>,
         receiver: mpsc::UnboundedReceiver<Message>,
     ) -> (Driver, watch::Receiver<TreeStatus>) {
+        let Begin { tree, commands, refused, is_careful } = begin;
         let mut ids = SystemIds::default();
         let status = tree_status(&tree, true, 0);
         let observer = Observer::new(engine.config.metrics.clone(), &tree);
@@ -114,6 +141,7 @@ impl Driver {
             receiver,
             status,
             commands: 0,
+            queue: is_careful.then(VecDeque::new),
             waiters: Vec::new(),
             revoking: Vec::new(),
             event_sinks: None,
@@ -121,22 +149,32 @@ impl Driver {
             project,
             recipe,
         };
-        for row in commands {
-            let command = Command::read(&row).map(Box::new);
-            driver.handle(Message::Command(row.id, command, None));
+        for (id, why) in refused {
+            let refusal = CommandRefusal::NotStored(why);
+            driver.owner.refuse_command(id, &refusal, now(), &mut driver.ids);
+        }
+        for (id, command, waiter) in commands {
+            driver.handle(Message::Command(id, command, waiter));
         }
         (driver, watcher)
     }
 
-    pub(crate) async fn run(mut self) {
-        while self.commit_changes().await {
+    pub(crate) async fn run(mut self) -> RunEnd {
+        loop {
+            if let Err(end) = self.commit_changes().await {
+                return end;
+            }
             if self.owner.has_changes() {
                 // More changes have to be committed; messages are handled in between.
                 if let Ok(message) = self.receiver.try_recv()
                     && !self.step(|driver| driver.handle(message)).await
                 {
-                    return;
+                    return RunEnd::Released;
                 }
+                continue;
+            }
+            if let Some(next) = self.queue.as_mut().and_then(VecDeque::pop_front) {
+                self.step(|driver| driver.take_command(next)).await;
                 continue;
             }
             let Some(message) = self.next_message().await else {
@@ -144,14 +182,14 @@ impl Driver {
                 continue;
             };
             if !self.step(|driver| driver.handle(message)).await || !self.handle_pending().await {
-                return;
+                return RunEnd::Released;
             }
         }
     }
 
-    /// Commits what changed, then makes the calls that were decided; returns whether the tree is still owned.
+    /// Commits what changed, then makes the calls that were decided. An error is the end of the task.
     /// While the store commits, the next part of a large tree is processed.
-    async fn commit_changes(&mut self) -> bool {
+    async fn commit_changes(&mut self) -> Result<(), RunEnd> {
         let (batch, orders) = self.step(|driver| driver.owner.flush()).await;
         let (outbox, by) = self.owner.take_outbox();
         if let Some(project) = self.owner.take_users() {
@@ -163,15 +201,20 @@ impl Driver {
         self.observer.observe(&mut self.owner);
         if let Some(batch) = batch {
             let changes = self.observer.state_changes(&batch, self.owner.tree());
+            let command = batch.done.first().copied().filter(|_| self.queue.is_some());
             let written = self.engine.committer.submit(self.project.clone(), batch).await;
             if self.owner.has_queued_tasks() {
                 // The committer starts before this task continues.
                 tokio::task::yield_now().await;
                 self.step(|driver| driver.owner.go_on(now(), &mut driver.ids)).await;
             }
-            if !written.await.unwrap_or(false) {
-                tracing::warn!("the tree has a new owner: this engine gives it up");
-                return false;
+            match written.await.unwrap_or(Committed::NotOwned) {
+                Committed::Written => {}
+                Committed::NotOwned => {
+                    tracing::warn!("the tree has a new owner: this engine gives it up");
+                    return Err(RunEnd::Released);
+                }
+                Committed::Refused(why) => return Err(RunEnd::Refused(why, command)),
             }
             changes.iter().for_each(|change| change.log());
             self.engine.config.wakeups.send(Wakeup::Change(self.owner.tree().root));
@@ -186,7 +229,7 @@ impl Driver {
         // A request that does not wait any more has dropped its receiver.
         waiters.into_iter().for_each(|waiter| _ = waiter.send(()));
         orders.into_iter().for_each(|order| self.start_call(order));
-        true
+        Ok(())
     }
 
     /// Handles the messages that come at the same time, so that one commit has all of them; returns whether to
@@ -295,17 +338,10 @@ impl Driver {
     /// Handles a message; returns whether to continue.
     fn handle(&mut self, message: Message) -> bool {
         match message {
-            Message::Command(id, Ok(command), waiter) => {
-                self.commands += 1;
-                self.waiters.extend(waiter);
-                let request_id = RequestId::from(id);
-                let _step = tracing::info_span!("step", %request_id).entered();
-                self.owner.input(Input::Command(id, command), now(), &mut self.ids);
-            }
-            Message::Command(id, Err(error), _) => {
-                self.engine.config.metrics.commands_unreadable.inc();
-                self.refuse(id, &error);
-            }
+            Message::Command(id, command, waiter) => match &mut self.queue {
+                Some(queue) => queue.push_back((id, command, waiter)),
+                None => self.take_command((id, command, waiter)),
+            },
             Message::Answer(op, order, answer) => {
                 let _step = tracing::info_span!("step", op = op.0).entered();
                 self.observer.count_answer(&answer);
@@ -321,6 +357,22 @@ impl Driver {
         true
     }
 
+    /// Begins to carry out a command.
+    fn take_command(&mut self, (id, command, waiter): Delivery) {
+        let command = match command {
+            Ok(command) => command,
+            Err(error) => {
+                self.engine.config.metrics.commands_unreadable.inc();
+                return self.refuse(id, &error);
+            }
+        };
+        self.commands += 1;
+        self.waiters.extend(waiter);
+        let request_id = RequestId::from(id);
+        let _step = tracing::info_span!("step", %request_id).entered();
+        self.owner.input(Input::Command(id, command), now(), &mut self.ids);
+    }
+
     /// A command that is damaged leaves the queue, and an event says so. A command that a newer version wrote stays
     /// there, for an engine of that version.
     fn refuse(&mut self, id: CommandId, error: &StoreError) {
@@ -330,7 +382,8 @@ impl Driver {
             }
             _ => {
                 tracing::error!(command = %id, %error, "a command is not carried out");
-                self.owner.refuse_command(id, &error.to_string(), now(), &mut self.ids);
+                let refusal = CommandRefusal::Unreadable(error.to_string());
+                self.owner.refuse_command(id, &refusal, now(), &mut self.ids);
             }
         }
     }

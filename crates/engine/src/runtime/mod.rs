@@ -13,8 +13,8 @@ mod driver;
 mod event_sinks;
 mod held_lease;
 mod observe;
+mod parked;
 mod task;
-mod unreadable;
 mod webhooks;
 
 pub(crate) use alarms::accepts_alarm_signals;
@@ -36,7 +36,7 @@ use crate::tree::{Env, Tree};
 use crate::view::read_tree;
 use crate::wakeup::Wakeup;
 use crate::workers::{WorkLimits, Workers};
-use driver::{Driver, Message};
+use driver::{Driver, Message, RunEnd};
 use held_lease::HeldLease;
 use kiln_cloud::{Transport, with_fence};
 use std::collections::{HashMap, HashSet};
@@ -67,8 +67,8 @@ pub(crate) struct Inner {
     /// The trees that it owns.
     trees: Mutex<HashMap<StackId, OwnedTree>>,
     tasks: Mutex<Vec<JoinHandle<()>>>,
-    /// How often trees were tried that cannot be read.
-    unreadable: Mutex<HashMap<StackId, u32>>,
+    /// The trees that could not go on.
+    troubled: Mutex<HashMap<StackId, parked::Troubled>>,
     /// How often the store was scanned for trees without an owner.
     scans: watch::Sender<u64>,
     /// Wakes the delivery of webhooks.
@@ -200,7 +200,7 @@ impl Engine {
             trees: Mutex::default(),
             idle_bytes: AtomicUsize::new(0),
             tasks: Mutex::new(vec![committing]),
-            unreadable: Mutex::default(),
+            troubled: Mutex::default(),
             scans: watch::Sender::new(0),
             webhooks_due: Notify::new(),
         });
@@ -384,7 +384,7 @@ impl Engine {
     async fn load_tree(&self, lease: Lease) -> Result<(), StoreError> {
         let read = read_tree(&*self.inner.store, &self.inner.config, lease.root).await;
         if let Err(error) = &read {
-            self.park(lease, error).await;
+            self.unreadable(lease, error).await;
         }
         let Some((tree, commands)) = read? else { return Ok(()) };
         self.adopt_tree(lease, tree, commands);
@@ -395,31 +395,38 @@ impl Engine {
         let (inbox, receiver) = mpsc::unbounded_channel();
         let delivered = commands.iter().map(|row| row.id).collect();
         let held = Arc::new(HeldLease::new(lease, self.inner.settings.lease_duration));
+        let begin = self.begin_with(tree, commands);
         let (driver, status) =
-            Driver::new(self.inner.clone(), held.clone(), tree, commands, inbox.clone(), receiver);
+            Driver::new(self.inner.clone(), held.clone(), begin, inbox.clone(), receiver);
         let root = lease.root;
         let (engine, of_task) = (self.clone(), held.clone());
         let mut trees = self.trees();
         let task = async move {
             engine.metrics().trees_owned.inc();
-            // A tree whose task panicked is released like any other, for its next owner.
-            let run = with_fence(of_task.clone(), driver.run());
+            let mut end = None;
+            let run = with_fence(of_task.clone(), async { end = Some(driver.run().await) });
             task::catch_panic("tree", run).await;
             // Calls that still wait are left to the next owner, who may have the tree as soon as it is released.
             of_task.lose();
-            if let Err(error) = engine.inner.store.release(lease).await {
-                tracing::warn!(%root, %error, "could not release a tree: its lease expires by itself");
+            if !matches!(end, Some(RunEnd::Released)) {
+                engine.forget_tree(lease);
             }
+            engine.tree_ended(lease, end).await;
             engine.metrics().trees_owned.dec();
-            let mut trees = engine.trees();
-            if trees.get(&root).is_some_and(|owned| owned.lease.fence() == lease.fence) {
-                trees.remove(&root);
-            }
+            engine.forget_tree(lease);
         };
         // A tree outlives the request that it is loaded for: the span is no part of that request's.
         let span = tracing::info_span!(parent: None, "tree", %root);
         span.follows_from(tracing::Span::current());
         let task = spawn("tree", task.instrument(span));
         trees.insert(root, OwnedTree { lease: held, inbox, delivered, status, task });
+    }
+
+    /// Forgets a tree whose task has ended, unless it was adopted again.
+    fn forget_tree(&self, lease: Lease) {
+        let mut trees = self.trees();
+        if trees.get(&lease.root).is_some_and(|owned| owned.lease.fence() == lease.fence) {
+            trees.remove(&lease.root);
+        }
     }
 }

@@ -102,6 +102,15 @@ async fn serve(
         store = open_store(&settings) => Arc::new(store?),
     };
     let mut config = settings.engine.clone();
+    if let Some(max) = store.max_row_bytes()
+        && config.byte_limits.fit_into_rows(max)
+    {
+        let bytes = config.byte_limits.resource;
+        tracing::info!(
+            bytes,
+            "the database takes smaller rows than max_resource_bytes: raise its max_allowed_packet"
+        );
+    }
     let start_bus = |bus| kiln_bus::Bus::start(bus, config.metrics.notifications.clone());
     let bus = settings.notifications.clone().map(start_bus);
     config.listener = bus.as_ref().map(kiln_bus::Bus::listener);

@@ -2,6 +2,7 @@
 
 mod full;
 mod keys;
+mod refused;
 mod start;
 mod wakeup;
 
@@ -24,7 +25,10 @@ pub(crate) const CASES: &[(&str, Case<TestDatabase>)] = cases! {
         a_key_that_is_nowhere_is_reported,
     }
     wakeup {
-        processes_hear_each_other,
+        processes_wake_each_other,
+    }
+    refused {
+        what_a_database_does_not_accept_is_told_from_an_outage,
     }
     full {
         a_full_disk_delays_and_loses_nothing,

@@ -17,7 +17,7 @@ fn work(id: u128) -> Wakeup {
     Wakeup::Work(StackId(Uuid::from_u128(id)))
 }
 
-pub(crate) async fn processes_hear_each_other(database: TestDatabase) {
+pub(crate) async fn processes_wake_each_other(database: TestDatabase) {
     if !SqlStore::carries_wakeups(&database.url) {
         return;
     }
