@@ -32,6 +32,7 @@ mod owner;
 mod partial_tree;
 pub mod preview;
 mod record;
+mod repair;
 mod request_id;
 mod resolver;
 mod runtime;
@@ -69,7 +70,7 @@ pub use service::{
     Availability, Change, ChangeKind, ChangeSet, ChangeSetState, ChangeSubscription, ChangeTopic,
     EngineView, MetricDatum, MetricQuery, MetricSample, NewChangeSet, Page, Patch, PostFilter,
     REPORT_INTERVAL, RequestError, Requester, Rules, Service, SoftwareObject, StackAlarm,
-    StackPreview, StackRequest, TemplateSource,
+    StackPreview, StackRequest, TemplateSource, engines,
 };
 pub use snapshot::read_snapshot;
 pub use view::{OutputView, ResourceView, StackView, TreeReader, View};
@@ -99,4 +100,5 @@ pub use owner::{Order, Owner};
 pub use record::is_parked;
 #[cfg(feature = "simulation")]
 pub use record::v0::downgrade;
+pub use repair::{GivenUp, fail_tree, release_tree};
 pub use tree::{Env, OpId, Tree};

@@ -2,8 +2,9 @@
 
 use crate::runtime::{Site, plan, run};
 use crate::simulation::script::wish;
+use crate::simulation::world::config;
 use kiln_engine::store::Store;
-use kiln_engine::{Action, Command, StackSettings, Status};
+use kiln_engine::{Action, Command, GivenUp, StackSettings, Status, fail_tree};
 
 #[test]
 fn what_the_store_does_not_accept_harms_its_tree_alone() {
@@ -84,6 +85,35 @@ fn a_command_that_leads_to_what_the_store_does_not_accept_leaves_the_queue() {
         assert!(told.len() == 1 && told[0].contains("change it and send it again"), "{told:?}");
         assert!(!site.store.commands(id).await.unwrap().iter().any(|row| row.id == bad));
 
+        engine.command(id, Command::Delete).await.unwrap();
+        site.until(id, Action::Delete, Status::Complete).await;
+        assert_eq!(site.things(), 0);
+        engine.stop().await;
+    });
+}
+
+#[test]
+fn an_operator_gives_up_a_parked_tree_and_it_can_be_deleted() {
+    run(async {
+        let mut site = Site::new();
+        site.store.set_refused(Some(|batch| {
+            let mut rows = batch.resources.iter();
+            rows.any(|row| &*row.summary.name == "r7" && row.summary.physical_id.is_some())
+        }));
+        let engine = site.engine();
+        let id = site.create(&engine, "s", &plan(8)).await;
+        site.until(id, Action::Create, Status::Failed).await;
+        site.store.set_refused(None);
+        let given_up = fail_tree(&*site.store, &config(), id, "given up").await.unwrap().unwrap();
+        assert!(given_up.operations > 0, "{given_up:?}");
+        assert_eq!(given_up.commands, 0);
+        let stack = site.store.stack(id).await.unwrap().unwrap();
+        assert!(stack.summary.state.is(Action::Create, Status::Failed));
+        assert_eq!(&*stack.summary.reason, "given up");
+        let again = fail_tree(&*site.store, &config(), id, "again").await.unwrap();
+        assert_eq!(again, Some(GivenUp { operations: 0, commands: 0 }));
+        // What was created without a record of it is found.
+        assert!(site.things() > 0);
         engine.command(id, Command::Delete).await.unwrap();
         site.until(id, Action::Delete, Status::Complete).await;
         assert_eq!(site.things(), 0);

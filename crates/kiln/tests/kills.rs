@@ -26,7 +26,7 @@ pub(crate) struct Story {
     pub(crate) networks: Networks,
     pub(crate) store: SqlStore,
     chance: SystemIds,
-    root: StackId,
+    pub(crate) root: StackId,
     server: Option<Child>,
     kills: u64,
 }
@@ -84,6 +84,19 @@ impl Story {
             .stdout(Stdio::null())
             .spawn();
         server.expect("the program starts")
+    }
+
+    /// Runs another command of the program on the database.
+    pub(crate) fn run(&self, arguments: &[&str]) -> (i32, String) {
+        let output = Command::new(env!("CARGO_BIN_EXE_kiln"))
+            .args(arguments)
+            .args(["--database", &self.database])
+            .arg("--keys")
+            .arg(self.folder.join("keys"))
+            .output()
+            .expect("the program runs");
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned())
     }
 
     /// Kills the program, with no chance to tidy up, and starts it again.
@@ -147,7 +160,7 @@ impl Story {
         self.store.create_tree(tree).await.expect("a new tree");
     }
 
-    async fn wish(&mut self, wish: Wish) {
+    pub(crate) async fn wish(&mut self, wish: Wish) {
         let id = CommandId(self.chance.next());
         let row = CommandRow { id, root: self.root, time: now(), body: wish.encode() };
         self.store.submit(row).await.expect("a command");

@@ -25,7 +25,7 @@ fn an_hour_ahead() -> Option<[(&'static str, &'static str); 3]> {
     Some([("LD_PRELOAD", FAKETIME), ("FAKETIME", "+1h"), ("FAKETIME_DONT_FAKE_MONOTONIC", "1")])
 }
 
-fn wait(test: impl Future<Output = ()>) {
+pub(crate) fn wait(test: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let bounded = async { tokio::time::timeout(Duration::from_secs(60), test).await };
     runtime.expect("threads").block_on(bounded).expect("it ends");
@@ -35,7 +35,7 @@ fn wait(test: impl Future<Output = ()>) {
 const CALLS_AT_ONCE: u64 = 100;
 
 /// A server that is killed at the end.
-struct Server(Child);
+pub(crate) struct Server(pub(crate) Child);
 
 impl Server {
     fn signal(&self, signal: Signal) {

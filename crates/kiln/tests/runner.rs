@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a test may say what it does")]
 #![allow(clippy::disallowed_methods, reason = "a test ends with its runtime, and so do its tasks")]
 
+mod admin;
 mod apart;
 mod attacks;
 mod client_auth;

@@ -20,6 +20,7 @@ mod mask_texts;
 mod metrics;
 mod migrate;
 mod objects;
+mod overview;
 mod read;
 mod resource_list;
 mod rotate;
@@ -33,4 +34,5 @@ mod wakeup;
 
 pub use database::{OpenError, SqlStore};
 pub use keys::KeyError;
+pub use overview::TreeOverview;
 pub use rotate::KeyUsage;

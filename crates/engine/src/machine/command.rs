@@ -71,6 +71,26 @@ pub enum Command {
     },
 }
 
+impl Command {
+    /// What it does, in a word or two.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Command::Update { .. } => "update",
+            Command::Delete => "delete",
+            Command::Cancel { .. } => "cancel",
+            Command::ForEach(_, Action::Suspend) => "suspend",
+            Command::ForEach(_, Action::Resume) => "resume",
+            Command::ForEach(..) => "check",
+            Command::Abandon => "abandon",
+            Command::Snapshot { .. } => "snapshot",
+            Command::DeleteSnapshot(_) => "delete snapshot",
+            Command::Restore(_) => "restore",
+            Command::Signal { .. } => "signal",
+            Command::Mark { .. } => "mark",
+        }
+    }
+}
+
 /// The settings of a stack besides its recipe.
 #[derive(Clone, Debug, Default)]
 pub struct StackSettings {

@@ -142,7 +142,8 @@ impl Machine {
         }
     }
 
-    fn take_traversal(&mut self, key: StackKey) -> Option<Box<Traversal>> {
+    /// Ends the traversal of a stack.
+    pub(crate) fn take_traversal(&mut self, key: StackKey) -> Option<Box<Traversal>> {
         self.cancel_timers(key);
         let traversal = self.tree.stack_mut(key).traversal.take()?;
         self.tree.active_traversals -= 1;

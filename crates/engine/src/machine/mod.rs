@@ -21,6 +21,7 @@ mod external;
 mod finish;
 mod for_each;
 mod forward;
+mod give_up;
 mod hook;
 mod invariants;
 mod nested;

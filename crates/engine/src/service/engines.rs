@@ -5,12 +5,13 @@ use crate::objects::{ObjectKind, ObjectQuery, ObjectRow};
 use crate::record::Record;
 use crate::record::v1::EngineBody;
 use crate::runtime::now;
+use crate::store::{Store, StoreError};
 use crate::time::Time;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often an engine reports itself.
-pub const REPORT_INTERVAL: Duration = Duration::from_secs(60);
+/// How often an engine reports itself: one that died is seen to be down after two default leases.
+pub const REPORT_INTERVAL: Duration = Duration::from_secs(15);
 
 /// An engine.
 #[derive(Clone, Debug)]
@@ -78,20 +79,23 @@ impl Service {
 
     /// The engines that have reported themselves.
     pub async fn engines(&self) -> Result<Vec<EngineView>, RequestError> {
-        let rows = self.store.objects(&ObjectQuery::new(ObjectKind::Engine)).await?;
-        let recent = now() - 2 * REPORT_INTERVAL;
-        Ok(rows
-            .into_iter()
-            .map(|row| {
-                let reported = row.updated.unwrap_or(row.created);
-                EngineView {
-                    id: row.id.to_string(),
-                    host: row.subject,
-                    started: row.created,
-                    reported,
-                    is_up: reported >= recent,
-                }
-            })
-            .collect())
+        Ok(engines(&*self.store).await?)
     }
+}
+
+/// The engines that have reported themselves in a store.
+pub async fn engines(store: &dyn Store) -> Result<Vec<EngineView>, StoreError> {
+    let rows = store.objects(&ObjectQuery::new(ObjectKind::Engine)).await?;
+    let recent = now() - 2 * REPORT_INTERVAL;
+    let view = |row: ObjectRow| {
+        let reported = row.updated.unwrap_or(row.created);
+        EngineView {
+            id: row.id.to_string(),
+            host: row.subject,
+            started: row.created,
+            reported,
+            is_up: reported >= recent,
+        }
+    };
+    Ok(rows.into_iter().map(view).collect())
 }

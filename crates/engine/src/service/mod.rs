@@ -36,7 +36,7 @@ pub use change_sets::{Change, ChangeKind, ChangeSet, ChangeSetState, NewChangeSe
 pub use changes::{ChangeSubscription, ChangeTopic};
 pub use create::StackPreview;
 pub(crate) use delegation::pending_delegation;
-pub use engines::{EngineView, REPORT_INTERVAL};
+pub use engines::{EngineView, REPORT_INTERVAL, engines};
 pub use filter::PostFilter;
 pub use find::Page;
 pub use metrics::{MetricDatum, MetricQuery, MetricSample};

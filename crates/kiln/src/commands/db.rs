@@ -27,7 +27,7 @@ pub(crate) fn wait_for<T>(work: impl Future<Output = T>) -> Result<T, CommandErr
 
 /// Opens the database of a server. Neither a database nor a key file is created: in the wrong directory, a command
 /// would otherwise report success about a database that nobody uses.
-async fn open(database: &Database) -> Result<SqlStore, CommandError> {
+pub(super) async fn open(database: &Database) -> Result<SqlStore, CommandError> {
     let configured = DatabaseSettings::from_file(&ConfigFile::load(database.config.as_deref())?)?;
     let url = database.url.as_ref().unwrap_or(&configured.url);
     let keys = database.keys.as_ref().unwrap_or(&configured.keys);
@@ -118,6 +118,6 @@ fn rows(count: u64, one: &str, many: &str) -> String {
     format!("{count} {noun} {verb}").trim_end().to_owned()
 }
 
-fn failed(error: StoreError) -> CommandError {
+pub(super) fn failed(error: StoreError) -> CommandError {
     CommandError::Usage(error.to_string())
 }

@@ -1,5 +1,6 @@
 //! One file per command: each takes its arguments and the streams, and returns a verdict.
 
+mod admin;
 mod completions;
 mod config;
 mod db;
@@ -37,6 +38,7 @@ pub(crate) fn run(
         KilnCommand::Dev(arguments) => dev::run(&arguments, streams),
         KilnCommand::Server(arguments) => server::run(&arguments, streams),
         KilnCommand::Db(command) => db::run(&command, streams),
+        KilnCommand::Admin(command) => admin::run(&command, streams),
         KilnCommand::Config(command) => config::run(&command, streams),
         KilnCommand::Stack(it) => {
             client::run(client::ClientCommand::Stack(it.subcommand), &it.connection, streams)
