@@ -150,7 +150,7 @@ impl Op {
     }
 
     /// The mark by which its object is found after a lost call.
-    fn own_marker(&self) -> Option<Marker> {
+    pub(crate) fn own_marker(&self) -> Option<Marker> {
         self.resource_type.behaviour.finder.and_then(|find| find(self))
     }
 

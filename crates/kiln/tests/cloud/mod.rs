@@ -6,6 +6,7 @@ mod attributes;
 mod balanced;
 mod corpus;
 pub(crate) mod credentials;
+mod doubts;
 mod drift;
 mod failures;
 mod given;

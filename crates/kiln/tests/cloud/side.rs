@@ -13,14 +13,27 @@ pub(crate) async fn side_by_side<Case, End>(
     cases: Vec<Case>,
     run: impl AsyncFn(&KilnProcess, Case) -> End,
 ) -> Vec<End> {
+    with_clouds(&[], cases, run, |_| false).await
+}
+
+/// The same, with arguments for the program. After some ends the cloud is not used again.
+pub(crate) async fn with_clouds<Case, End>(
+    arguments: &[&str],
+    cases: Vec<Case>,
+    run: impl AsyncFn(&KilnProcess, Case) -> End,
+    is_spoilt: impl Fn(&End) -> bool,
+) -> Vec<End> {
     let clouds = CLOUDS.min(cases.len());
     let queue = RefCell::new(VecDeque::from(cases));
     let ends = RefCell::new(Vec::new());
     let next = || queue.borrow_mut().pop_front();
     let worker = async || {
-        let kiln = KilnProcess::start(&[]).await;
+        let mut kiln = KilnProcess::start(arguments).await;
         while let Some(case) = next() {
             let end = run(&kiln, case).await;
+            if is_spoilt(&end) {
+                kiln = KilnProcess::start(arguments).await;
+            }
             ends.borrow_mut().push(end);
         }
     };

@@ -186,6 +186,15 @@ impl Op {
             };
             let fate = Fate::of(&error);
             if fate == Fate::Nothing {
+                // What is refused now may be what an earlier attempt did, which came late.
+                let is_creation =
+                    call.request.method == Method::Post && !call.recovery.is_repeatable;
+                if is_creation
+                    && self.may_be_done(step)
+                    && let Some(reply) = self.find_lost(step, &call, fate).await?
+                {
+                    return Ok(reply);
+                }
                 self.refused(step);
             } else if self.may_look(fate, &call)
                 && let Some(reply) = self.find_lost(step, &call, fate).await?

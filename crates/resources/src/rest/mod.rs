@@ -47,13 +47,11 @@ struct Mark {
     value: String,
     /// Whether the field is a list of strings.
     is_tag: bool,
-    /// Whether only Kiln can have written the value. Otherwise the user chose it, and others may have chosen the same.
-    is_own: bool,
 }
 
 impl Mark {
     fn new(field: impl Into<String>, value: impl Into<String>) -> Mark {
-        Mark { field: field.into(), value: value.into(), is_tag: false, is_own: true }
+        Mark { field: field.into(), value: value.into(), is_tag: false }
     }
 
     /// Puts the mark on an object.
@@ -88,15 +86,19 @@ fn mark(op: &Op, spec: &RestSpec) -> Option<Mark> {
     }
     // The user chose every field: the object is a new one with its name.
     let chosen = if has_name(op) { op.text("name") } else { None };
-    chosen.map(|chosen| Mark { is_own: false, ..Mark::new(name(), chosen) })
+    chosen.map(|chosen| Mark::new(name(), chosen))
 }
 
 /// Whether others can have objects with the mark of the resource's object, because it consists of values from the template.
 /// Then only an object that did not exist before can be the resource's.
 pub(crate) fn has_weak_mark(op: &Op) -> bool {
-    op.rest_spec().is_some_and(|spec| {
-        !spec.unique.is_empty() || mark(op, &spec).is_some_and(|mark| !mark.is_own)
-    })
+    let is_unique = op.rest_spec().is_some_and(|spec| !spec.unique.is_empty());
+    // Some types find their objects in a way of their own, such as by a tag.
+    let is_by_name = || {
+        let name = op.nonempty_text("name");
+        op.own_marker().is_some_and(|marker| name.is_some_and(|name| marker.value == *name))
+    };
+    is_unique || is_chosen(op, "name") && is_by_name()
 }
 
 /// Whether the template has a value for a field. A field without a property is always free for the mark.

@@ -3,6 +3,7 @@
 //! The rules are tried in order for every request, and the first rule that matches and triggers decides. Whether a
 //! rule triggers is counted or drawn from the seed.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -50,6 +51,8 @@ pub enum FaultWhen {
     Every(u64),
     /// The first n times.
     First(u64),
+    /// The first time for each path.
+    FirstOfPath,
 }
 
 /// A fault.
@@ -62,6 +65,8 @@ pub enum FaultKind {
     Garbage,
     /// The request is carried out and the connection is closed without an answer.
     Lost,
+    /// The request is carried out and answered as if it had failed, with this status.
+    Failed(u16),
     /// The request is not carried out and the connection is closed without an answer.
     Dropped,
     /// The connection is closed without an answer; the request is carried out this many milliseconds later.
@@ -87,11 +92,13 @@ impl FaultKind {
 pub(super) struct FaultInjector {
     rules: Faults,
     matched: Vec<u64>,
+    /// The paths that were met, with the positions of the rules.
+    paths: BTreeSet<(usize, String)>,
 }
 
 impl FaultInjector {
     pub(super) fn new(rules: Faults) -> FaultInjector {
-        FaultInjector { matched: vec![0; rules.rules.len()], rules }
+        FaultInjector { matched: vec![0; rules.rules.len()], rules, paths: BTreeSet::new() }
     }
 
     pub(super) fn rules(&self) -> &Faults {
@@ -106,7 +113,7 @@ impl FaultInjector {
         method: &str,
         path: &str,
     ) -> Option<FaultKind> {
-        for (rule, matched) in self.rules.rules.iter().zip(&mut self.matched) {
+        for ((at, rule), matched) in self.rules.rules.iter().enumerate().zip(&mut self.matched) {
             let other = |wanted: &Option<String>, supplied: &str| {
                 wanted.as_deref().is_some_and(|wanted| wanted != supplied)
             };
@@ -121,6 +128,7 @@ impl FaultInjector {
                 FaultWhen::Rate(rate) => random.happens(rate),
                 FaultWhen::Every(nth) => nth > 0 && matched.is_multiple_of(nth),
                 FaultWhen::First(count) => *matched <= count,
+                FaultWhen::FirstOfPath => self.paths.insert((at, path.to_owned())),
             };
             if applies {
                 return Some(rule.kind.clone());
@@ -174,5 +182,17 @@ mod tests {
         assert_eq!(request("network", "/network/v2.0/ports"), Some(FaultKind::Status(503)));
         assert_eq!(request("compute", "/compute/v2.1/servers"), Some(FaultKind::Lost));
         assert_eq!(request("compute", "/compute/v2.1/servers"), None);
+    }
+
+    #[test]
+    fn a_rule_can_count_each_path() {
+        let text = r#"[{"method": "DELETE", "when": "first_of_path", "kind": {"failed": 500}}]"#;
+        let mut injector = FaultInjector::new(serde_json::from_str(text).unwrap());
+        let mut random = Random::new(1);
+        let mut delete = |path| injector.next_fault(&mut random, "volume", "DELETE", path);
+        for path in ["/volume/v3/volumes/a", "/volume/v3/volumes/b"] {
+            assert_eq!(delete(path), Some(FaultKind::Failed(500)));
+            assert_eq!(delete(path), None);
+        }
     }
 }

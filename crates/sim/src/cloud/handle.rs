@@ -46,6 +46,10 @@ impl Cloud {
                 state.schedule(delay.saturating_mul(1_000), Pending::Late(Box::new(request)));
                 Outcome::Silent
             }
+            Some(FaultKind::Failed(status)) => {
+                self.handle(state, &request);
+                Outcome::Answered(refuse(state, &request, status))
+            }
             Some(FaultKind::Lost) => {
                 self.handle(state, &request);
                 Outcome::Silent

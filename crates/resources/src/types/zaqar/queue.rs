@@ -2,7 +2,7 @@
 
 use crate::behaviour::OperationKind;
 use crate::declare::*;
-use crate::op::{Op, OpError};
+use crate::op::{FailureClass, Op, OpError};
 use crate::property_access::{open, section};
 use crate::wire;
 use kiln_cloud::{CallPath, delete, get, patch, put};
@@ -19,6 +19,7 @@ pub(super) fn queue() -> ResourceType {
             attr("href", None, "URL of the queue in the messaging service."),
             attr("queue_id", None, "Name of the queue, which is also its ID.").uncached().since("2014.1").deprecated("2015.1").hidden("6.0.0"),
         ])
+        .plain_data([SHARED])
         .creates(|op| Box::pin(create(op)))
         .updates(|op| Box::pin(update(op)))
         .deletes(|op| Box::pin(remove(op)))
@@ -29,6 +30,12 @@ fn path(op: &Op) -> CallPath {
     CallPath::from("/queues").id_or_url(op.id().map_or("", |id| id))
 }
 
+/// The entry of the resource's data that says that the queue existed before: it is used, and not deleted.
+const SHARED: &str = "shared";
+
+/// The status of the reply if the queue existed already.
+const EXISTED: u16 = 204;
+
 /// Creates the queue. Its name is its id, so a repeated call creates no second queue.
 async fn create(op: &mut Op) -> Result<(), OpError> {
     let name = op.text("name").unwrap_or(&op.context().physical_name).to_owned();
@@ -37,7 +44,18 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
         Json::Null => json!({}),
         metadata => metadata,
     };
-    op.call("create", put(Service::Messaging, path(op), metadata)).await?;
+    let created = op.call("create", put(Service::Messaging, path(op), metadata)).await?;
+    if created.status == EXISTED && op.nonempty_text("name").is_some() {
+        if op.may_be_done("create") {
+            op.clear_id();
+            return Err(OpError::failed(
+                FailureClass::Conflict,
+                "A call was lost, and there is a queue of this name: nothing tells whether it existed before. Next: delete \
+                 it if it is not needed, or choose another name, and update the stack.",
+            ));
+        }
+        op.set_data(SHARED, true);
+    }
     look(op).await
 }
 
@@ -78,9 +96,10 @@ async fn look(op: &mut Op) -> Result<(), OpError> {
 }
 
 async fn remove(op: &mut Op) -> Result<(), OpError> {
-    if op.id().is_some() {
+    let is_shared = op.data(SHARED).is_some();
+    if op.id().is_some() && !is_shared {
         op.remove("delete", delete(Service::Messaging, path(op))).await?;
-        op.clear_id();
     }
+    op.clear_id();
     Ok(())
 }
