@@ -44,7 +44,8 @@ def clean(cloud, heat):
 
 def delete_stacks(cloud, heat, project):
     try:
-        token = Login(cloud.identity, project["name"] + "-admin", "secret", project["id"]).token()
+        # As a member: to an administrator, Heat lists the stacks of all projects.
+        token = Login(cloud.identity, project["name"], "secret", project["id"]).token()
     except RuntimeError:
         return  # Its users are deleted already.
     stacks = f"{heat}/{project['id']}/stacks"

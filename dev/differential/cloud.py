@@ -118,6 +118,7 @@ class Cloud:
                            project_name=variables["OS_PROJECT_NAME"])
         self.admin.token()
         self.admin_password = variables["OS_PASSWORD"]
+        self.region = variables.get("OS_REGION_NAME")
         self.catalog = self.admin.reply["catalog"]
         self.roles = {role["name"]: role["id"] for role in self.keystone("GET", "/roles")["roles"]}
 
@@ -129,8 +130,11 @@ class Cloud:
         for kind in ALIASES.get(service, [service]):
             for entry in self.catalog:
                 if entry["type"] == kind:
-                    return next(it["url"] for it in entry["endpoints"] if it["interface"] == "public").rstrip("/")
+                    return next(it["url"] for it in entry["endpoints"] if self.is_public(it)).rstrip("/")
         return None
+
+    def is_public(self, endpoint):
+        return endpoint["interface"] == "public" and self.region in (None, endpoint["region_id"])
 
     def project(self, name):
         """A fresh project with a member and an administrator of its own, without quotas."""

@@ -8,7 +8,8 @@ UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?")
 # What differs between any two runs of one engine, too: such a part is hidden where the values are not equal as they are.
 CHANCE = [
-    (re.compile(r"\breq-<uuid>"), "<request>"),
+    # An event has the beginning of a long reason only, which may end within the id of a request.
+    (re.compile(r"\breq-(<uuid>|[0-9a-f-]+)"), "<request>"),
     (re.compile(r"\bhost-\d+-\d+-\d+-\d+\b"), "<host>"),
     (re.compile(r"(?<![\d.])\d{1,3}(\.\d{1,3}){3}(?![\d.])"), "<ip>"),
     (re.compile(r"\b([0-9a-f]{2}:){5}[0-9a-f]{2}\b"), "<mac>"),
@@ -27,7 +28,7 @@ VOLATILE = {"OS-EXT-SRV-ATTR:host", "OS-EXT-SRV-ATTR:hostname", "OS-EXT-SRV-ATTR
             "updated_at", "adminPass", "user_data_hash", "evaluate_timestamp"}
 # What Kiln adds to reasons on purpose ("A reason says what to do next" in docs/differences-from-heat.md): hidden always.
 # An event has the beginning of a long reason only.
-ADDED = re.compile(r'\.? Next: [^"]*?(?:\.(?="|; |\.? \'CHECK\'|$)|(?="))')
+ADDED = re.compile(r'\.? Next: [^"]*?(?:\.(?="|; |$)|(?=\.? \'CHECK\')|(?="))')
 LIMIT = 600
 # From this number on, fields that only one side has are one difference.
 MANY = 4
@@ -103,7 +104,14 @@ def differences(heat, kiln, path=""):
             if len(alone) < MANY or key not in alone:
                 found += differences(heat.get(key, "(absent)"), kiln.get(key, "(absent)"), inner)
         return found
+    if is_table(heat) and is_table(kiln) and len(heat) == len(kiln):
+        pairs = zip(*(sorted(side, key=lambda it: json.dumps(in_order(by_chance(it)), sort_keys=True)) for side in (heat, kiln)))
+        return [it for one, other in pairs for it in differences(one, other, path + "[]")]
     return [[path, short(heat), short(kiln)]]
+
+
+def is_table(value):
+    return isinstance(value, list) and all(isinstance(it, dict) for it in value)
 
 
 def short(value):

@@ -1,6 +1,7 @@
 """A `kiln server` with the configuration of the Heat beside it: another database, other ports, the same everything else."""
 
 import ctypes
+import os
 import pathlib
 import signal
 import socket
@@ -27,7 +28,7 @@ class Server:
     """The process; `url` is that of its orchestration API."""
 
     def __init__(self, root, folder, oracle):
-        binary = root / "target/debug/kiln"
+        binary = os.environ.get("KILN_BINARY", root / "target/debug/kiln")
         folder.mkdir(parents=True)
         api, cfn, watch = free_port(), free_port(), free_port()
         settings = heat_conf(oracle)
