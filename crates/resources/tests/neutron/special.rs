@@ -413,6 +413,23 @@ fn a_port_and_its_address_are_sent_together() {
     assert_eq!(sent, [&unmarked, &expected]);
 }
 
+/// Neutron: "Cannot update read-only attribute dns_name".
+#[test]
+fn names_of_a_floating_address_are_sent_only_when_it_is_made() {
+    let mut world = world();
+    let of = |name: &str, port: &str| body!({ "floating_network": OUTSIDE, "dns_name": name, "dns_domain": "a.example.", "port_id": port });
+    let mut drive = made("OS::Neutron::FloatingIP", &of("one", PORT), &mut world);
+    assert_eq!(world.all("/floatingips")[1]["dns_name"], "one");
+    changed(&mut drive, "OS::Neutron::FloatingIP", &of("two", OTHER_PORT), &mut world);
+    let sent = world.told_to(Method::Put, "/floatingips/id-1");
+    let moved = body!({ "floatingip": { "port_id": OTHER_PORT, "fixed_ip_address": null } });
+    assert_eq!(sent.last(), Some(&&moved));
+    let bare = body!({ "floating_network": OUTSIDE, "port_id": OTHER_PORT });
+    changed(&mut drive, "OS::Neutron::FloatingIP", &bare, &mut world);
+    let named = |sent: &&Json| !sent["floatingip"]["dns_name"].is_null();
+    assert!(!world.told_to(Method::Put, "/floatingips/id-1").iter().any(named));
+}
+
 #[test]
 fn routes_of_others_are_refused_and_left_alone() {
     let route = body!({ "destination": "10.9.0.0/16", "nexthop": "10.0.0.9" });

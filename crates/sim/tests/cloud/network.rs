@@ -260,6 +260,12 @@ fn routers_connect_and_floating_addresses_reach_through_them() {
     assert!(shown["floating_ip_address"].as_str().unwrap().starts_with("172.24.4."));
     assert_eq!((&shown["router_id"], &shown["status"]), (&json!(router), &json!("ACTIVE")));
     cloud.demo(&format!("POST {V2}/floatingips"), json!({ "floatingip": body })).has(409);
+    let renamed = json!({ "floatingip": { "dns_name": "other" } });
+    cloud.demo(&format!("PUT {V2}/floatingips/{floating}"), renamed).neutron(
+        400,
+        "HTTPBadRequest",
+        "Cannot update read-only attribute dns_name",
+    );
     let moved = json!({ "port": { "fixed_ips": [{ "subnet_id": subnet }] } });
     cloud.demo(&format!("PUT {V2}/ports/{port}"), moved).neutron(
         400, "BadRequest",

@@ -75,6 +75,8 @@ fn volumes_are_made_grown_copied_and_removed() {
         .body;
     let restored = restored["restore"]["volume_id"].as_str().unwrap().to_owned();
     assert_eq!(cloud.volume_status(&restored), "restoring-backup");
+    let shown = cloud.demo(&format!("GET {v3}/volumes/{restored}"), Value::Null).has(200).body;
+    assert_eq!(shown["volume"]["description"], "auto-created_from_restore_from_backup");
     cloud.later(11);
     assert_eq!(cloud.volume_status(&restored), "available");
     for path in [format!("backups/{backup}"), format!("snapshots/{snapshot}")] {

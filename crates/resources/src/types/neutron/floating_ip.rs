@@ -1,6 +1,6 @@
 //! OS::Neutron::FloatingIP: an address of an external network that can be moved between ports.
 
-use super::common::{VALUE_SPECS, adjust_fields, further_fields, reset, rest_spec};
+use super::common::{VALUE_SPECS, adjust_fields, further_fields, rest_spec};
 use super::fragments::{tenant_id_attr, value_specs_prop};
 use crate::behaviour::OperationKind;
 use crate::declare::*;
@@ -112,8 +112,9 @@ fn fields(op: &Op, operation: OperationKind, fields: &mut Fields<String, Json>) 
     if operation != OperationKind::Update {
         return;
     }
-    reset(fields, "dns_domain", "");
-    reset(fields, "dns_name", "");
+    // Neutron publishes the address when it is created, and cannot change its names; an update of these changes nothing, as in Heat.
+    fields.remove("dns_domain");
+    fields.remove("dns_name");
     // The address belongs to the port, so both fields are sent together.
     let tie = ["port_id", "fixed_ip_address"];
     if tie.iter().any(|name| op.changes(name)) {

@@ -22,8 +22,8 @@ pub(super) static FLOATING_IP: Collection = Collection {
          subnet_id           ref:network/subnets c -
          port_id             ref:network/ports cu null
          fixed_ip_address    ip   cu null
-         dns_name            text cu \"\"
-         dns_domain          text cu \"\"
+         dns_name            text c  \"\"
+         dns_domain          text c  \"\"
          qos_policy_id       ref:network/policies cu null
          qos_network_policy_id text r null
          distributed         bool cu -

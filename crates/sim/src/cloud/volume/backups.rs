@@ -213,7 +213,10 @@ fn restore(ctx: &mut RequestContext<'_>, id: &str) -> Answer {
         None => {
             let name = wanted["name"].as_str().map(str::to_owned);
             let name = name.unwrap_or_else(|| format!("restore_backup_{id}"));
-            volumes::internal(ctx, json!({ "size": backup["size"], "name": name }))?
+            let description = "auto-created_from_restore_from_backup";
+            let wanted =
+                json!({ "size": backup["size"], "name": name, "description": description });
+            volumes::internal(ctx, wanted)?
         }
     };
     let key = text(&volume, "id").to_owned();
