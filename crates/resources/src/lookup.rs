@@ -211,6 +211,7 @@ mod tests {
         for (constraint, message) in [
             ("cinder.vtype", "The VolumeType (x) could not be found."),
             ("cinder.snapshot", "The VolumeSnapshot (x) could not be found."),
+            ("designate.zone", "The Designate Zone (x) could not be found."),
             ("glance.image", "No images matching {'name': 'x'}."),
             ("neutron.network", "Unable to find network with name or id 'x'"),
             ("neutron.security_group", "Unable to find security_group with name or id 'x'"),

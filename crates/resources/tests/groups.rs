@@ -498,7 +498,7 @@ fn only_balancers_that_are_told_of_members_can_be_named() {
     assert_eq!(
         refusal(r#"["lb", "conf"]"#),
         "Unsupported resource 'conf' in LoadBalancerNames: it is of the type OS::Heat::None; only \
-         AWS::ElasticLoadBalancing::LoadBalancer is told of members"
+         AWS::ElasticLoadBalancing::LoadBalancer takes members of a group"
     );
     assert_eq!(
         refusal(r#"["lost"]"#),

@@ -169,7 +169,7 @@ pub(super) const COLLECTIONS: [(CustomConstraint, Collection); 57] = {
         (VOLUME_SNAPSHOT, objects("VolumeSnapshot", Volume, "/snapshots", "snapshot", "snapshots")),
         (VOLUME, objects("Volume", Volume, "/volumes", "volume", "volumes")),
         (VOLUME_TYPE, objects("VolumeType", Volume, "/types", "volume_type", "volume_types").unfiltered()),
-        (ZONE, objects("Zone", Dns, "/zones", "", "zones")),
+        (ZONE, objects("Designate Zone", Dns, "/zones", "", "zones")),
         (IMAGE, objects("Image", Image, "/images", "", "images")),
         (NODE, objects("Node", BareMetal, "/nodes", "", "nodes").with_id("uuid").unfiltered()),
         (PORT_GROUP, objects("Port group", BareMetal, "/portgroups", "", "portgroups").with_id("uuid").unfiltered()),

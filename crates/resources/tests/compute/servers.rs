@@ -210,8 +210,8 @@ fn what_a_server_tells_comes_from_both_services() {
     life.does(OperationKind::Create, None);
     let entry = |addr: &str, kind: &str, port: &str| {
         format!(
-            r#"{{"version": 4, "addr": "{addr}", "OS-EXT-IPS-MAC:mac_addr": "00:0",
-            "OS-EXT-IPS:type": "{kind}", "port": {port},
+            r#"{{"addr": "{addr}", "OS-EXT-IPS-MAC:mac_addr": "00:0",
+            "OS-EXT-IPS:type": "{kind}", "port": {port}, "version": [4],
             "subnets": [{{"id": "subnet-1", "name": "subnet-1", "network_id": "net-1"}}],
             "network": {{"id": "net-1", "name": "name-net-1"}}}}"#
         )

@@ -93,11 +93,12 @@ fn entries(shown: &Value, port: &Members, fixed: &Members, address: &str) -> Vec
     let entry = |address: &str, kind: &str, port_id: Value| {
         let version = if address.contains(':') { 6 } else { 4 };
         map([
-            ("version", Value::from(version)),
             ("addr", address.into()),
             ("OS-EXT-IPS-MAC:mac_addr", port.get("mac_address").cloned().unwrap_or_default()),
             ("OS-EXT-IPS:type", kind.into()),
             ("port", port_id),
+            // A list of one number, as in Heat.
+            ("version", list([Value::from(version)])),
             ("subnets", subnets.clone()),
             ("network", whole("networks", network)),
         ])
