@@ -8,6 +8,7 @@ use crate::functions::Fault;
 use crate::path::Path;
 use crate::source::Span;
 use crate::template::Spanned;
+use crate::value::Value;
 use std::sync::Arc;
 
 /// Reports functions of the wrong form, and conditions that cannot be decided.
@@ -223,6 +224,40 @@ pub fn collect_dependencies(
             if at.is_some() || call.function.name != "Ref" {
                 let path = if at.is_some() { String::new() } else { path.to_string() };
                 out.push(Dependency { resource, at, span: named.span, path });
+            }
+        }
+    }
+}
+
+/// Collects the attributes that an expression asks of a resource, in the branches that are taken: the name of each, and the path into it.
+pub(crate) fn collect_attributes(
+    scope: &Scope<'_>,
+    expr: &Expr,
+    resource: &str,
+    out: &mut Vec<Vec<Value>>,
+) {
+    match &expr.kind {
+        ExprKind::Scalar(_) | ExprKind::Invalid(_) => {}
+        ExprKind::List(items) => {
+            items.iter().for_each(|item| collect_attributes(scope, item, resource, out))
+        }
+        ExprKind::Map(members) => {
+            members
+                .iter()
+                .for_each(|member| collect_attributes(scope, &member.value, resource, out));
+        }
+        ExprKind::If(choice) => {
+            for branch in scope.branches(choice).iter().flat_map(Branches::iter) {
+                collect_attributes(scope, branch, resource, out);
+            }
+        }
+        ExprKind::Call(call) => {
+            collect_attributes(scope, &call.args, resource, out);
+            let Some([name, path @ ..]) = call.args.as_list() else { return };
+            let is_asked = matches!(call.function.name, "get_attr" | "Fn::GetAtt")
+                && matches!(resource_name(scope, name), Some(Ok(name)) if &*name == resource);
+            if let (true, Ok(path)) = (is_asked, path.iter().map(|it| scope.value(it)).collect()) {
+                out.push(path);
             }
         }
     }

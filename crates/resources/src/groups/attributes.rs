@@ -1,5 +1,6 @@
 //! The attributes of groups, from those of their members.
 
+use super::split;
 use crate::behaviour::{NestedStack, View};
 use crate::declare::{Members, Value};
 use kiln_template::codes;
@@ -107,15 +108,6 @@ fn each(child: &dyn NestedStack, members: &[Arc<str>], path: &[Value]) -> Result
     let value =
         |member: &Arc<str>| Ok((member.clone(), child.attribute(member, &attribute, path)?));
     members.iter().map(value).collect()
-}
-
-/// Splits off the member: the name may contain the beginning of the path, as in `0.addresses`.
-fn split(rest: &str, path: &[Value]) -> (String, Vec<Value>) {
-    let (member, attribute) = match rest.split_once('.') {
-        Some((member, attribute)) => (member, Some(Value::from(attribute))),
-        None => (rest, None),
-    };
-    (member.to_owned(), attribute.into_iter().chain(path.iter().cloned()).collect())
 }
 
 /// The reference of a member, or one of its attributes.

@@ -6,10 +6,12 @@
 
 pub(crate) mod attributes;
 mod batch;
+mod forwarded;
 pub(crate) mod named;
 mod pace;
 pub(crate) mod scaled;
 mod template;
 
+pub(crate) use forwarded::{Addressing, forwarded, split};
 pub(crate) use pace::Pace;
-pub(crate) use template::{Dialect, Member, template};
+pub(crate) use template::{Dialect, Member, template, template_with_outputs};

@@ -20,13 +20,26 @@ pub(crate) enum Dialect {
 
 /// A template with these members.
 pub(crate) fn template(dialect: Dialect, members: &[Member]) -> Value {
+    template_with_outputs(dialect, members, [])
+}
+
+/// A template with these members, and with outputs besides the one that every group has.
+pub(crate) fn template_with_outputs(
+    dialect: Dialect,
+    members: &[Member],
+    more: impl IntoIterator<Item = (Arc<str>, Value)>,
+) -> Value {
     let resources = Value::map(members.iter().cloned());
     match dialect {
-        Dialect::Hot => map([
-            ("heat_template_version", Value::from("2015-04-30")),
-            ("resources", resources),
-            ("outputs", map([("refs_map", map([("value", references(members))]))])),
-        ]),
+        Dialect::Hot => {
+            let more = more.into_iter().map(|(name, value)| (name, map([("value", value)])));
+            let own = (Arc::from("refs_map"), map([("value", references(members))]));
+            map([
+                ("heat_template_version", Value::from("2015-04-30")),
+                ("resources", resources),
+                ("outputs", Value::map(more.chain([own]))),
+            ])
+        }
         Dialect::Cfn => map([
             ("HeatTemplateFormatVersion", Value::from("2012-12-12")),
             ("Resources", resources),

@@ -83,7 +83,10 @@ fn a_server_gets_a_configuration_with_all_that_it_needs() {
     let told = |name: &str| kind(KIND).behaviour.attribute.expect("attributes")(&view, name, &[]);
     assert_eq!(told("result"), Ok(Some("42".into())));
     assert_eq!(told("deploy_stderr"), Ok(Some(Value::Null)));
-    assert_eq!(told("unknown"), Ok(None));
+    for name in ["unknown", "show"] {
+        let fault = told(name).expect_err("no output of this name");
+        assert_eq!(fault.message, format!("The Referenced Attribute (x {name}) is incorrect."));
+    }
 }
 
 #[test]

@@ -70,6 +70,11 @@ pub trait SiblingDefinitions {
     /// The name of the resource that is checked.
     fn own_name(&self) -> &str;
 
+    /// The attributes that the template asks of the resource that is checked: the name of each, and the path into it.
+    fn own_attributes(&self) -> Vec<Vec<Value>> {
+        Vec::new()
+    }
+
     /// The type of a resource, if there is one of this name.
     fn type_name(&self, name: &str) -> Option<Arc<str>>;
 

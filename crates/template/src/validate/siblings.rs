@@ -1,6 +1,7 @@
 //! The other resources of a stack, as the checks of types see them.
 
 use super::{Context, SiblingDefinitions};
+use crate::check;
 use crate::constraint::Verdict;
 use crate::definition::Definition;
 use crate::eval::Scope;
@@ -43,6 +44,19 @@ impl SiblingDefinitions for Siblings<'_> {
             schema.property(property)?.default.clone()
         };
         written.or_else(default)
+    }
+
+    fn own_attributes(&self) -> Vec<Vec<Value>> {
+        let mut found = Vec::new();
+        for expr in
+            self.definition.resources().flat_map(|(_, it)| it.properties.iter().chain(&it.metadata))
+        {
+            check::collect_attributes(self.scope, expr, self.own_name, &mut found);
+        }
+        for output in self.definition.template.outputs.values() {
+            check::collect_attributes(self.scope, &output.value, self.own_name, &mut found);
+        }
+        found
     }
 
     fn check_rule(&self, rule: &'static str, subject: &str) -> Verdict {

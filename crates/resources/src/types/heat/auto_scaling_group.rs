@@ -3,7 +3,9 @@
 
 use crate::behaviour::{Group, Stage};
 use crate::declare::*;
-use crate::groups::{Dialect, Member, Pace, attributes, scaled, template};
+use crate::groups::{
+    Addressing, Dialect, Member, Pace, attributes, forwarded, scaled, template_with_outputs,
+};
 use crate::op::OpError;
 use crate::property_access::{count, section, text};
 use crate::scaling;
@@ -40,12 +42,14 @@ pub(super) fn auto_scaling_group() -> ResourceType {
 }
 
 /// The group's stack for validation, with one member; `None` if the group has no members at first.
-fn group_template(properties: &Members, _: &dyn SiblingDefinitions) -> Option<Expansion> {
+fn group_template(properties: &Members, siblings: &dyn SiblingDefinitions) -> Option<Expansion> {
     let definition = section(properties, "resource")?;
     text(definition, "type")?;
     let size = count(properties, "desired_capacity").or(count(properties, "min_size"))?;
     let member: Member = ("member".into(), Value::Map(definition.clone().into()));
-    let template = template(Dialect::Hot, &[member]);
+    let members = [member];
+    let outputs = forwarded(Addressing::Scaled, &members, &siblings.own_attributes());
+    let template = template_with_outputs(Dialect::Hot, &members, outputs);
     (size > 0).then(|| Expansion::generated(template))
 }
 

@@ -12,6 +12,7 @@ use super::signal_transport::SignalTransport;
 use super::{collecting, reply_to, stack_user, stored_config};
 use crate::behaviour::{OperationKind, SignalStorage, View};
 use crate::declare::{ResourceType, Value};
+use crate::groups::attributes::incorrect;
 use crate::op::{FailureClass, Op, OpError, Watched};
 use crate::property_access::{items, open, section, text, word};
 use crate::{random, wire};
@@ -369,6 +370,7 @@ fn attribute(view: &View<'_>, name: &str, path: &[Value]) -> Result<Option<Value
     match told {
         Some(told) => Ok(Some(step_into_attribute(told, path))),
         None if is_known() => Ok(Some(Value::Null)),
-        None => Ok(None),
+        // `show` is an output like any other, as in Heat.
+        None => Err(incorrect(view, name)),
     }
 }

@@ -3,7 +3,9 @@
 
 use crate::behaviour::{Group, Stage};
 use crate::declare::*;
-use crate::groups::{Dialect, Member, attributes, template};
+use crate::groups::{
+    Addressing, Dialect, Member, attributes, forwarded, template, template_with_outputs,
+};
 use crate::op::OpError;
 use crate::property_access::{given, items};
 use std::sync::Arc;
@@ -49,20 +51,25 @@ fn next_stage(group: &mut Group<'_>) -> Result<Stage, OpError> {
 }
 
 /// The chain's stack for validation; `None` if a type is not known.
-fn chain_template(properties: &Members, _: &dyn SiblingDefinitions) -> Option<Expansion> {
+fn chain_template(properties: &Members, siblings: &dyn SiblingDefinitions) -> Option<Expansion> {
     let is_known = items(properties, "resources").iter().all(|kind| kind.as_text().is_some());
     let expand = || {
-        let expansion = Expansion::generated(members_template(properties));
+        let members = members(properties);
+        let outputs = forwarded(Addressing::Numbered, &members, &siblings.own_attributes());
+        let template = template_with_outputs(Dialect::Hot, &members, outputs);
+        let expansion = Expansion::generated(template);
         Expansion { reports_types: true, ..expansion }
     };
     is_known.then(expand)
 }
 
 fn members_template(properties: &Members) -> Value {
+    template(Dialect::Hot, &members(properties))
+}
+
+fn members(properties: &Members) -> Vec<Member> {
     let types = items(properties, "resources").iter().enumerate();
-    let members: Vec<Member> =
-        types.map(|(at, kind)| (at.to_string().into(), member(properties, kind, at))).collect();
-    template(Dialect::Hot, &members)
+    types.map(|(at, kind)| (at.to_string().into(), member(properties, kind, at))).collect()
 }
 
 /// The definition of a member. It depends on the member before it, unless the chain is concurrent.

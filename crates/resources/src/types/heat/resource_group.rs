@@ -2,7 +2,9 @@
 
 use crate::behaviour::{Group, Stage, View};
 use crate::declare::*;
-use crate::groups::{Dialect, Member, Pace, attributes, named, template};
+use crate::groups::{
+    Addressing, Dialect, Member, Pace, attributes, forwarded, named, split, template_with_outputs,
+};
 use crate::op::OpError;
 use crate::property_access::{count, items, section, text};
 use kiln_template::Secret;
@@ -60,23 +62,32 @@ const REMOVED: &str = "name_blacklist";
 /// The entry of the resource's data with the members that were removed by their reference, and their names.
 const REMOVED_BY_REFERENCE: &str = "removed_by_reference";
 
-/// The number of members that validation checks; all others are alike.
-const LOOKED_AT: usize = 1;
-
-/// The group's stack for validation, with one member.
-fn group_template(properties: &Members, _: &dyn SiblingDefinitions) -> Option<Expansion> {
+/// The group's stack for validation, with the members that [`looked_at`] names.
+fn group_template(properties: &Members, siblings: &dyn SiblingDefinitions) -> Option<Expansion> {
     text(section(properties, "resource_def")?, "type")?;
-    let count = count(properties, "count")?.min(LOOKED_AT);
-    let removed = BTreeSet::new();
-    let members: Option<Vec<Member>> = names(count, &removed)
+    let asked = siblings.own_attributes();
+    let members: Option<Vec<Member>> = looked_at(count(properties, "count")?, &asked)
         .into_iter()
         .map(|name| {
             let definition = member(properties, &name)?;
             Some((name, definition))
         })
         .collect();
-    let expansion = Expansion::generated(template(Dialect::Hot, &members?));
+    let members = members?;
+    let outputs = forwarded(Addressing::Numbered, &members, &asked);
+    let template = template_with_outputs(Dialect::Hot, &members, outputs);
+    let expansion = Expansion::generated(template);
     Some(Expansion { reports_types: true, ..expansion })
+}
+
+/// The members that validation checks: the first one, because all are alike, and those of which attributes are asked.
+fn looked_at(count: usize, asked: &[Vec<Value>]) -> BTreeSet<Arc<str>> {
+    let number = |asked: &Vec<Value>| {
+        let rest = asked.first()?.as_text()?.strip_prefix("resource.")?;
+        split(rest, &[]).0.parse().ok()
+    };
+    let numbers = asked.iter().filter_map(number).chain([0_usize]);
+    numbers.filter(|number| *number < count).map(|number| number.to_string().into()).collect()
 }
 
 /// The definition of a member.
