@@ -1,4 +1,5 @@
-//! Writes the table of the dashboard's files, which are built and committed in `ui/dist`: a build needs no npm.
+//! Writes the table of the dashboard's files, which are built and committed in `ui/dist`: a build needs no npm. Sets the
+//! version that the program shows: with the commit, if `KILN_COMMIT` names it.
 
 #![allow(clippy::print_stdout, reason = "cargo reads its instructions there")]
 
@@ -8,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 fn main() -> io::Result<()> {
     let missing = |name: &str| io::Error::other(format!("cargo does not set {name}"));
+    println!("cargo::rerun-if-env-changed=KILN_COMMIT");
+    println!("cargo::rustc-env=KILN_VERSION={}", version(env!("CARGO_PKG_VERSION")));
     let manifest = std::env::var_os("CARGO_MANIFEST_DIR");
     let manifest = PathBuf::from(manifest.ok_or_else(|| missing("CARGO_MANIFEST_DIR"))?);
     let out = std::env::var_os("OUT_DIR").ok_or_else(|| missing("OUT_DIR"))?;
@@ -26,6 +29,11 @@ fn main() -> io::Result<()> {
     }
     table.push(']');
     std::fs::write(Path::new(&out).join("dashboard_files.rs"), table)
+}
+
+fn version(number: &str) -> String {
+    let commit = std::env::var_os("KILN_COMMIT").filter(|commit| !commit.is_empty());
+    commit.map_or(number.to_owned(), |commit| format!("{number} ({})", commit.display()))
 }
 
 fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {

@@ -23,6 +23,7 @@ mod wakeup;
 pub use address::{Address, BadAddress, Host};
 pub use config::{BusConfig, Driver};
 pub use level::Level;
+pub use rabbit::check_connection;
 pub use sender::Bus;
 pub use tls::Tls;
 pub use wakeup::carry_wakeups;

@@ -57,6 +57,17 @@ type CloseReason = Arc<Mutex<Option<(u16, String)>>>;
 /// The AMQP code for an existing exchange or queue with other attributes.
 const PRECONDITION_FAILED: u16 = 406;
 
+/// Checks that a node of a broker can be reached and accepts the login; the error says why not.
+pub async fn check_connection(config: &BusConfig, host: &Host) -> Result<(), String> {
+    match BrokerConnection::open(config, host).await {
+        Ok(connection) => {
+            connection.close(config.timeout).await;
+            Ok(())
+        }
+        Err(PublishError::Mismatch(why) | PublishError::Lost(why)) => Err(why),
+    }
+}
+
 impl BrokerConnection {
     /// Connects to a broker.
     pub(crate) async fn open(

@@ -29,7 +29,9 @@ pub use entity::{DomainRef, EntityRef};
 pub use fence::{Fence, pass_fence, with_fence};
 pub use http::{Http, client_builder};
 pub use limits::{CallLimits, DEFAULT_MAX_CALLS, Lane, Permit};
-pub use openstack::{Login, OpenStack, ServiceSettings, Settings, StackDomain};
+pub use openstack::{
+    Login, OpenStack, ServiceEndpoint, ServiceSettings, Settings, StackDomain, version_of,
+};
 pub use path::{CallPath, InvalidId, PathTemplate};
 pub use request_id::{
     REQUEST_ID_HEADER, current_request_id, in_current_request, is_request_id, new_request_id,

@@ -2,13 +2,23 @@
 //!
 //! This file declares syntax and help only; [`crate::commands`] has the behaviour.
 
+mod admin;
+mod operator;
+
+pub(crate) use admin::{AdminCommand, AdminList, AdminStack, AdminStackCommand, AdminTrees};
+pub(crate) use operator::{
+    ConfigCommand, ConfigList, Database, DbCommand, Doctor, Purge, Server, ServerRole,
+};
+
+use admin::ADMIN_EXAMPLES;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use operator::{DOCTOR_EXAMPLES, SERVER_EXAMPLES};
 use std::path::PathBuf;
 
 /// Orchestration for OpenStack: serve the API, manage stacks, and check templates
 #[derive(Debug, Parser)]
-#[command(name = "kiln", version, propagate_version = false, disable_help_subcommand = false)]
+#[command(name = "kiln", version = env!("KILN_VERSION"), propagate_version = false, disable_help_subcommand = false)]
 #[command(max_term_width = 100)]
 pub(crate) struct Cli {
     /// When to use colours: auto, always or never
@@ -42,6 +52,9 @@ pub(crate) enum KilnCommand {
     /// Run the API and the engine
     #[command(after_help = SERVER_EXAMPLES)]
     Server(Server),
+    /// Check the configuration, the database and the cloud, and say what to do about every problem
+    #[command(after_help = DOCTOR_EXAMPLES)]
+    Doctor(Doctor),
     /// Maintain a database: purge deleted stacks, list, rotate and drop keys
     #[command(subcommand)]
     Db(DbCommand),
@@ -60,6 +73,17 @@ pub(crate) enum KilnCommand {
     /// Print a shell completion script
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions(Completions),
+    /// Write the manual pages of all commands
+    #[command(hide = true)]
+    ManualPages(ManualPages),
+}
+
+/// Arguments of `kiln manual-pages`.
+#[derive(Debug, Args)]
+pub(crate) struct ManualPages {
+    /// Directory to write to
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
 }
 
 /// The subcommands of `kiln template`.
@@ -73,22 +97,6 @@ pub(crate) enum TemplateCommand {
     Functions(Functions),
     /// List the template versions
     Versions(Versions),
-}
-
-/// The database and its keys.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct Database {
-    /// Configuration file of the server, which names the database and its keys
-    #[arg(long = "config", value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-
-    /// Database URL: sqlite://PATH, postgres://… or mysql://… [default: sqlite://kiln.db, or as configured]
-    #[arg(long = "database", value_name = "URL")]
-    pub(crate) url: Option<String>,
-
-    /// File with the encryption keys of the database [default: kiln.keys, or as configured]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) keys: Option<PathBuf>,
 }
 
 /// Arguments of `kiln dev`.
@@ -182,163 +190,6 @@ pub(crate) struct Dev {
     /// File to write the cloud's client settings to [default: clouds.yaml, unless another program wrote it]
     #[arg(long, value_name = "FILE")]
     pub(crate) clouds: Option<PathBuf>,
-}
-
-/// Arguments of `kiln server`.
-#[derive(Debug, Args)]
-pub(crate) struct Server {
-    /// Configuration file in oslo.config format; an existing heat.conf can be used unchanged
-    #[arg(long = "config", value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-
-    /// Role of this process; may be repeated [default: all, or as configured]
-    #[arg(long = "role", value_name = "ROLE")]
-    pub(crate) roles: Vec<ServerRole>,
-
-    /// Database URL: sqlite://PATH, postgres://… or mysql://… [default: sqlite://kiln.db, or as configured]
-    #[arg(long = "database", value_name = "URL")]
-    pub(crate) database: Option<String>,
-
-    /// File with the encryption keys of the database [default: kiln.keys, or as configured]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) keys: Option<PathBuf>,
-
-    /// Endpoint of a cloud service, instead of the catalogue's; may be repeated
-    #[arg(long = "endpoint", value_name = "SERVICE=URL")]
-    pub(crate) endpoints: Vec<String>,
-
-    /// Stop when no stack has work left
-    #[arg(long)]
-    pub(crate) once: bool,
-
-    /// Seconds during which a call whose reply was lost may still take effect
-    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
-    pub(crate) quiet: u64,
-
-    /// Seconds after which another engine takes over the stacks of one that has stopped responding [default: 15, or as configured]
-    #[arg(long, value_name = "SECONDS")]
-    pub(crate) lease: Option<u64>,
-}
-
-/// The roles of a server process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ServerRole {
-    /// Serves the orchestration API
-    Api,
-    /// Serves the CloudFormation API, which also takes signals from servers
-    Cfn,
-    /// Serves the CloudWatch API, which takes metrics from servers
-    Cloudwatch,
-    /// Runs the engine, which creates, updates and deletes the resources of stacks
-    Engine,
-}
-
-/// The subcommands of `kiln db`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum DbCommand {
-    /// Remove the keys that nothing is encrypted with any more from the key file
-    DropKeys(Database),
-    /// List the keys, and how many rows of the database are encrypted with each
-    Keys(Database),
-    /// Remove the records of stacks that were deleted some time ago
-    Purge(Purge),
-    /// Create a new key and encrypt all data again with it
-    RotateKeys(Database),
-}
-
-/// The subcommands of `kiln admin`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum AdminCommand {
-    /// List the engines: host, when they reported last, how many stacks they own
-    Engines(AdminList),
-    /// List the stacks that have work or an owner, with their leases
-    Trees(AdminTrees),
-    /// List the requests that wait for an engine, the oldest first
-    Queue(AdminList),
-    /// Inspect or repair one stack
-    #[command(subcommand)]
-    Stack(AdminStackCommand),
-}
-
-/// The subcommands of `kiln admin stack`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum AdminStackCommand {
-    /// Show the owner, the lease, the waiting requests and the size of a stack, and why it is parked if it is
-    Inspect(AdminStack),
-    /// Take a stack from its engine, so that the engines try it again at once
-    Release(AdminStack),
-    /// Fail everything that is under way in a stack, and drop its waiting requests; no object in the cloud is touched
-    Fail(AdminStack),
-}
-
-/// Arguments of the lists of `kiln admin`.
-#[derive(Debug, Args)]
-pub(crate) struct AdminList {
-    #[command(flatten)]
-    pub(crate) database: Database,
-
-    /// Maximum number of rows
-    #[arg(long, value_name = "NUMBER", default_value_t = 1000)]
-    pub(crate) limit: u64,
-
-    #[command(flatten)]
-    pub(crate) output_format: crate::client::ListArgs,
-}
-
-/// Arguments of `kiln admin trees`.
-#[derive(Debug, Args)]
-pub(crate) struct AdminTrees {
-    #[command(flatten)]
-    pub(crate) list: AdminList,
-
-    /// List only the stacks to which nothing is done for now, because an engine could not go on with them
-    #[arg(long)]
-    pub(crate) parked: bool,
-}
-
-/// Arguments of `kiln admin stack`.
-#[derive(Debug, Args)]
-pub(crate) struct AdminStack {
-    /// Id of the root stack
-    #[arg(value_name = "ID")]
-    pub(crate) id: uuid::Uuid,
-
-    #[command(flatten)]
-    pub(crate) database: Database,
-}
-
-/// The subcommands of `kiln config`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum ConfigCommand {
-    /// List all options, or with --config their effective values and where they come from
-    #[command(after_help = CONFIG_EXAMPLES)]
-    List(Box<ConfigList>),
-}
-
-/// Arguments of `kiln config list`.
-#[derive(Debug, Args)]
-pub(crate) struct ConfigList {
-    /// Configuration file whose effective values are shown; secrets are masked
-    #[arg(long = "config", value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub(crate) output_format: crate::client::ListArgs,
-}
-
-/// Arguments of `kiln db purge`.
-#[derive(Debug, Args)]
-pub(crate) struct Purge {
-    #[command(flatten)]
-    pub(crate) database: Database,
-
-    /// Minimum age of the deletion, in days
-    #[arg(long, value_name = "DAYS", default_value_t = 90)]
-    pub(crate) older_than: u64,
-
-    /// Purge only the stacks of this project
-    #[arg(long, value_name = "ID")]
-    pub(crate) project: Option<String>,
 }
 
 /// A template with its environments and parameters.
@@ -538,30 +389,6 @@ Examples:
 Logs go to standard error if KILN_LOG is set, for example to warn,kiln=info, the levels of `kiln server`.
 
 Exit status: 0 success, 1 the stack failed or was rejected, 2 the service could not be started.";
-
-const ADMIN_EXAMPLES: &str = "\
-Examples:
-  kiln admin trees --parked --config /etc/kiln/kiln.conf
-  kiln admin stack inspect 4f8b0f4c-3d0c-4f9f-9f0c-0d2f4f0a9a55 --config /etc/kiln/kiln.conf";
-
-const SERVER_EXAMPLES: &str = "\
-Examples:
-  kiln server --config /etc/heat/heat.conf
-  kiln server --role engine --database sqlite:///var/lib/kiln/kiln.db --keys /var/lib/kiln/keys
-  kiln server --role engine --database postgres://kiln@db/kiln --endpoint network=http://10.0.0.5:9696
-
-To replace a running server without a failed request, start a new one with the same configuration: it opens
-the same port. Then stop the old one (SIGTERM, or Ctrl-C): it finishes the requests that it has accepted, and
-the new one continues its stacks.
-
-Logs go to standard error. The options debug, default_log_levels and use_json of the file set levels and format;
-KILN_LOG overrides the levels, for example with warn,kiln_api=debug.";
-
-const CONFIG_EXAMPLES: &str = "\
-Examples:
-  kiln config list
-  kiln config list -f json
-  kiln config list --config /etc/heat/heat.conf";
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:

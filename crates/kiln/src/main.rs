@@ -11,7 +11,9 @@ mod client;
 mod commands;
 mod config;
 mod dashboard;
+mod doctor;
 mod explain;
+mod heat_programs;
 mod load;
 mod render;
 mod serving;
@@ -27,9 +29,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     // All TLS connections use this provider.
     _ = rustls::crypto::ring::default_provider().install_default();
-    let mut arguments = std::env::args_os();
-    if client::is_heat(arguments.next()) {
-        return client::heat_cli::main(std::env::args_os());
+    if let Some(program) = heat_programs::named(std::env::args_os().next().as_deref()) {
+        return heat_programs::run(program, std::env::args_os());
     }
     let cli = cli::Cli::parse_from(client::reordered(std::env::args_os()));
     stdio::with_standard(cli.color, |streams| commands::run(cli.command, streams))

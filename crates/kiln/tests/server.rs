@@ -347,3 +347,35 @@ fn a_bad_file_is_refused_with_its_place() {
         assert_eq!((run.status, run.err.as_str()), (2, expected));
     }
 }
+
+/// What systemd learns of a service: that it is ready, alive, reads its files again, and stops.
+#[test]
+fn the_service_manager_is_told_what_happens() {
+    let directory = TestDirectory::with(&[("kiln.conf", "[DEFAULT]\n")]);
+    // The path of a socket is at most 108 bytes long, so it is relative.
+    let socket = directory.path().join("n");
+    let socket = std::os::unix::net::UnixDatagram::bind(&socket).expect("a socket");
+    socket.set_read_timeout(Some(std::time::Duration::from_secs(60))).expect("a limit");
+    let next = || {
+        let mut buffer = [0; 1000];
+        let length = socket.recv(&mut buffer).expect("a message");
+        String::from_utf8_lossy(&buffer[..length]).into_owned()
+    };
+    let message = |start: &str| loop {
+        let message = next();
+        if message.starts_with(start) {
+            return message;
+        }
+    };
+    let mut command = directory.command(&["server", "--config", "kiln.conf", "--role", "engine"]);
+    command.env("NOTIFY_SOCKET", "n").env("WATCHDOG_USEC", "200000");
+    let served = Served::of(command.spawn().expect("the program starts"));
+    assert!(message("READY=1").contains("STATUS=kiln "));
+    assert_eq!(message("WATCHDOG=1"), "WATCHDOG=1");
+    let id = served.id().to_string();
+    assert!(Command::new("kill").args(["-HUP", &id]).status().expect("a signal").success());
+    assert!(message("RELOADING=1").contains("\nMONOTONIC_USEC="));
+    assert!(message("READY=1").contains("STATUS=kiln "));
+    assert!(served.stop());
+    assert!(message("STOPPING=1").contains("STATUS="));
+}

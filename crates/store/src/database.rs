@@ -285,7 +285,7 @@ struct Pools {
 }
 
 /// Refuses a SQLite file in a directory that does not exist, with both names: SQLite itself names neither.
-fn check_directory(url: &str) -> Result<(), OpenError> {
+pub(crate) fn check_directory(url: &str) -> Result<(), OpenError> {
     let Some(path) = file_mode::path_of(url) else { return Ok(()) };
     let directory = path.parent().filter(|it| !it.as_os_str().is_empty() && !it.is_dir());
     match directory {
@@ -309,7 +309,7 @@ fn server_of(options: &AnyConnectOptions) -> String {
 }
 
 /// Tries the connection to a server once: a pool would only say that it took too long.
-async fn check_server(dialect: Dialect, url: &str) -> Result<(), OpenError> {
+pub(crate) async fn check_server(dialect: Dialect, url: &str) -> Result<(), OpenError> {
     if dialect == Dialect::Sqlite {
         return Ok(());
     }

@@ -13,6 +13,7 @@ mod dialect;
 mod error;
 mod file_mode;
 mod housekeeping;
+mod inspect;
 mod keys;
 mod leases;
 mod list;
@@ -33,6 +34,7 @@ mod turns;
 mod wakeup;
 
 pub use database::{OpenError, SqlStore};
+pub use inspect::Inspection;
 pub use keys::KeyError;
 pub use overview::TreeOverview;
 pub use rotate::KeyUsage;

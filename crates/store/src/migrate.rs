@@ -24,6 +24,11 @@ const DROPS_PLAIN_TEXTS: i64 = 6;
 /// PostgreSQL's lock for migrations: any number that others are unlikely to use.
 const LOCK: i64 = 0x6b69_6c6e;
 
+/// The number of the newest schema.
+pub(crate) fn newest() -> i64 {
+    MIGRATIONS.len() as i64
+}
+
 /// Brings the tables up to date. The key file is needed for the rows of earlier versions.
 pub(crate) async fn run(
     dialect: Dialect,
@@ -97,7 +102,7 @@ async fn apply(
     let done = Statement::new(dialect, "SELECT COALESCE(MAX(number), 0) FROM migrations");
     let done = done.first(connection).await?;
     let done = done.map(|row| Reader::new(&row).int()).transpose()?.unwrap_or(0);
-    let known = MIGRATIONS.len() as i64;
+    let known = newest();
     if done > known {
         return Err(OpenError::Newer { found: done, known });
     }

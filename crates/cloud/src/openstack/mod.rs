@@ -2,11 +2,13 @@
 
 mod batched_list;
 mod delegation;
+mod discovery;
 mod endpoint;
 mod key;
 mod login;
 mod shared_poll;
 
+pub use discovery::{ServiceEndpoint, version_of};
 pub use login::{Login, StackDomain};
 
 use crate::bounded::BoundedMap;

@@ -38,9 +38,8 @@ use heat::HeatApi;
 use session::HeatSession;
 use settings::SessionSettings;
 use std::cell::Cell;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::IsTerminal;
-use std::path::Path;
 
 pub(crate) use format::Listing;
 pub(crate) use format::options::ListArgs;
@@ -56,11 +55,6 @@ pub(crate) fn print_list(
         Ok(()) => Ok(Verdict::Good),
         Err(problem) => report(problem, Verbosity::Usual, streams),
     }
-}
-
-/// Whether the program was started as `heat`.
-pub(crate) fn is_heat(program: Option<OsString>) -> bool {
-    program.is_some_and(|program| Path::new(&program).file_stem() == Some(OsStr::new("heat")))
 }
 
 /// Flags that may come before the subcommand.
@@ -224,12 +218,5 @@ mod tests {
         ] {
             assert_eq!(reordered(typed), meant);
         }
-    }
-
-    #[test]
-    fn the_classic_name_is_known() {
-        let is_heat = |name: &str| is_heat(Some(name.into()));
-        assert!(is_heat("heat") && is_heat("/usr/bin/heat") && is_heat("heat.exe"));
-        assert!(!is_heat("kiln") && !is_heat("/opt/heat/kiln"));
     }
 }

@@ -1,8 +1,10 @@
-//! `kiln config list`: the options of a configuration file, and their effective values.
+//! `kiln config`: the options of a configuration file, their effective values, and a sample file.
 
 use crate::cli::{ConfigCommand, ConfigList};
 use crate::client::{self, Listing};
-use crate::config::{ACCEPTED, AcceptedRow, ConfigFile, OptionRow, Settings, ValueSource, rows};
+use crate::config::{
+    self, ACCEPTED, AcceptedRow, ConfigFile, OptionRow, Settings, ValueSource, rows,
+};
 use crate::stdio::{CommandError, Streams, Verdict};
 use serde_json::{Value, json};
 
@@ -10,7 +12,13 @@ pub(crate) fn run(
     command: &ConfigCommand,
     streams: &mut Streams<'_>,
 ) -> Result<Verdict, CommandError> {
-    let ConfigCommand::List(list) = command;
+    let list = match command {
+        ConfigCommand::Sample => {
+            streams.out.write_all(config::sample().as_bytes())?;
+            return Ok(Verdict::Good);
+        }
+        ConfigCommand::List(list) => list,
+    };
     let (columns, objects) = match &list.config {
         None => (DESCRIBED, described()),
         Some(_) => (EFFECTIVE, effective(list)?),
@@ -83,13 +91,14 @@ fn effective(list: &ConfigList) -> Result<Vec<Value>, CommandError> {
         };
         let source = match source {
             ValueSource::Default => "default".to_owned(),
-            ValueSource::File { section, name, line }
+            ValueSource::File { section, name, origin }
                 if (&*section, name) == (row.section, row.name) =>
             {
-                format!("{}:{line}", file.path())
+                format!("{}:{}", file.path_of(origin), origin.line)
             }
-            ValueSource::File { section, name, line } => {
-                format!("{}:{line} as [{section}] {name}", file.path())
+            ValueSource::File { section, name, origin } => {
+                let path = file.path_of(origin);
+                format!("{path}:{} as [{section}] {name}", origin.line)
             }
         };
         json!({ "section": row.section, "option": row.name, "value": value, "source": source })

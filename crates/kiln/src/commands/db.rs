@@ -3,8 +3,8 @@
 use crate::cli::{Database, DbCommand, Purge};
 use crate::config::{ConfigFile, DatabaseSettings};
 use crate::stdio::{CommandError, Streams, Verdict};
-use kiln_engine::now;
 use kiln_engine::store::{Store, StoreError};
+use kiln_engine::{Time, now};
 use kiln_store::{KeyUsage, OpenError, SqlStore};
 use std::time::Duration;
 
@@ -42,18 +42,33 @@ pub(super) async fn open(database: &Database) -> Result<SqlStore, CommandError> 
     })
 }
 
+/// Opens the database that a configuration names, if it exists.
+pub(crate) async fn open_of(file: &ConfigFile) -> Result<SqlStore, CommandError> {
+    let DatabaseSettings { url, keys } = DatabaseSettings::from_file(file)?;
+    let opened = SqlStore::open_existing(&url, &keys).await;
+    opened.map_err(|error| CommandError::usage(error.to_string()))
+}
+
 /// The number of trees that are purged in one transaction.
 const TREES_PER_BATCH: u64 = 20;
 
 async fn purge(arguments: &Purge, streams: &mut Streams<'_>) -> Result<Verdict, CommandError> {
     let store = open(&arguments.database).await?;
     let before = now() - Duration::from_secs(arguments.older_than.saturating_mul(86_400));
+    purge_before(&store, before, arguments.project.as_deref(), TREES_PER_BATCH, streams).await
+}
+
+/// Purges the stacks of a project, or of all, that were deleted before a point in time.
+pub(crate) async fn purge_before(
+    store: &SqlStore,
+    before: Time,
+    project: Option<&str>,
+    batch_size: u64,
+    streams: &mut Streams<'_>,
+) -> Result<Verdict, CommandError> {
     let mut purged = 0;
     loop {
-        let count = store
-            .purge(before, arguments.project.as_deref(), TREES_PER_BATCH)
-            .await
-            .map_err(failed)?;
+        let count = store.purge(before, project, batch_size.max(1)).await.map_err(failed)?;
         purged += count;
         if count == 0 {
             break;
@@ -118,6 +133,6 @@ fn rows(count: u64, one: &str, many: &str) -> String {
     format!("{count} {noun} {verb}").trim_end().to_owned()
 }
 
-pub(super) fn failed(error: StoreError) -> CommandError {
+pub(crate) fn failed(error: StoreError) -> CommandError {
     CommandError::Usage(error.to_string())
 }

@@ -3,19 +3,21 @@
 mod admin;
 mod completions;
 mod config;
-mod db;
+pub(crate) mod db;
 #[cfg(feature = "dev")]
 mod dev;
 mod explain;
 mod functions;
 mod graph;
-mod server;
+mod manual_pages;
+pub(crate) mod server;
 mod validate;
 mod versions;
 mod yaql;
 
 use crate::cli::{KilnCommand, TemplateCommand};
 use crate::client;
+use crate::doctor::{self, Subject};
 use crate::stdio::{CommandError, Streams, Verdict};
 
 /// Runs a command.
@@ -37,6 +39,9 @@ pub(crate) fn run(
         #[cfg(feature = "dev")]
         KilnCommand::Dev(arguments) => dev::run(&arguments, streams),
         KilnCommand::Server(arguments) => server::run(&arguments, streams),
+        KilnCommand::Doctor(arguments) => {
+            doctor::run(&Subject::of_doctor(&arguments), arguments.format, streams)
+        }
         KilnCommand::Db(command) => db::run(&command, streams),
         KilnCommand::Admin(command) => admin::run(&command, streams),
         KilnCommand::Config(command) => config::run(&command, streams),
@@ -52,5 +57,6 @@ pub(crate) fn run(
             client::run(client::ClientCommand::Software(it.subcommand), &it.connection, streams)
         }
         KilnCommand::Completions(arguments) => completions::run(&arguments, streams),
+        KilnCommand::ManualPages(arguments) => manual_pages::run(&arguments, streams),
     }
 }

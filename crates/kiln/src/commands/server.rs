@@ -1,13 +1,14 @@
 //! `kiln server`: the services with a configuration file.
 
-use crate::cli::{Server, ServerRole};
+use crate::cli::{Server, TextOrJson};
 use crate::commands::db;
 use crate::config::{ConfigFile, Flavor, ServiceLogin, Settings, Socket};
 use crate::dashboard;
+use crate::doctor::{self, Subject};
 use crate::load::plugins;
 use crate::serving::{
-    self, ConnectionLimits, ConnectionTable, FileWatch, HttpServer, WatchedEnvironment,
-    WatchedPolicy,
+    self, ConnectionLimits, ConnectionTable, FileWatch, HttpServer, ServiceManager,
+    WatchedEnvironment, WatchedPolicy,
 };
 use crate::stdio::{CommandError, Streams, Verdict};
 use axum::Router;
@@ -50,7 +51,19 @@ const METRICS_CONNECTIONS: usize = 16;
 const DATABASE_RETRY_PAUSE: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(arguments: &Server, streams: &mut Streams<'_>) -> Result<Verdict, CommandError> {
-    let mut settings = settings(arguments)?;
+    if arguments.check {
+        return doctor::run(&Subject::of_server(arguments), TextOrJson::Text, streams);
+    }
+    run_with(arguments, &ConfigFile::load_all(&arguments.config)?, streams)
+}
+
+/// Runs the server with a configuration that was read.
+pub(crate) fn run_with(
+    arguments: &Server,
+    file: &ConfigFile,
+    streams: &mut Streams<'_>,
+) -> Result<Verdict, CommandError> {
+    let mut settings = settings(arguments, file)?;
     let types = plugins::types(&settings.plugin_dirs, streams)?;
     settings.engine.types = plugins::adjusted(types, &settings.types);
     let loopback = Arc::new(transport(&arguments.endpoints, &settings)?);
@@ -64,14 +77,9 @@ pub(crate) fn run(arguments: &Server, streams: &mut Streams<'_>) -> Result<Verdi
 }
 
 /// The settings of the file, overridden by the command line.
-fn settings(arguments: &Server) -> Result<Settings, CommandError> {
-    let mut settings = Settings::from_file(&ConfigFile::load(arguments.config.as_deref())?)?;
-    if !arguments.roles.is_empty() {
-        settings.has_api = arguments.roles.contains(&ServerRole::Api);
-        settings.has_cfn = arguments.roles.contains(&ServerRole::Cfn);
-        settings.has_cloudwatch = arguments.roles.contains(&ServerRole::Cloudwatch);
-        settings.has_engine = arguments.roles.contains(&ServerRole::Engine);
-    }
+pub(crate) fn settings(arguments: &Server, file: &ConfigFile) -> Result<Settings, CommandError> {
+    let mut settings = Settings::from_file(file)?;
+    settings.restrict(&arguments.roles);
     if let Some(url) = &arguments.database {
         settings.database.clone_from(url);
     }
@@ -93,12 +101,15 @@ async fn serve(
     streams: &mut Streams<'_>,
 ) -> Result<Verdict, CommandError> {
     let mut stop = serving::StopSignals::new()?;
+    let manager = ServiceManager::from_environment();
+    manager.status("Starting: the database is opened");
     let environment = global_environment(&settings);
     let limits = settings.connections.limits(serving::raise_file_limit());
     let table = ConnectionTable::new(limits);
     let store = tokio::select! {
         biased;
         () = stop.asked() => return Ok(Verdict::Good),
+        () = manager.keep_alive() => return Ok(Verdict::Good),
         store = open_store(&settings) => Arc::new(store?),
     };
     let mut config = settings.engine.clone();
@@ -166,11 +177,15 @@ async fn serve(
             None => std::future::pending().await,
         }
     };
+    manager.ready(serving::REVISION);
+    let reload = || reload(arguments, &manager);
     tokio::select! {
         biased;
-        () = stop.asked() => {}
+        () = stop.asked_or(reload) => {}
+        () = manager.keep_alive() => {}
         () = finished => {}
     }
+    manager.stopping();
     // Other engines take the stacks over at once; requests are still answered meanwhile.
     let hand_over = async {
         if let Some(engine) = &engine {
@@ -199,6 +214,21 @@ async fn serve(
     drop(lock);
     writeln!(streams.out, "Stopped.")?;
     Ok(Verdict::Good)
+}
+
+/// Answers a request to read the files again. Policy files and the global environment are watched, so their changes are in
+/// force already; of the configuration, the operator learns whether a restart would succeed.
+fn reload(arguments: &Server, manager: &ServiceManager) {
+    manager.reloading();
+    let read = ConfigFile::load_all(&arguments.config).and_then(|file| settings(arguments, &file));
+    match read {
+        Ok(_) => tracing::info!("the configuration is valid; its changes take effect at a restart"),
+        Err(CommandError::Usage(error)) => {
+            tracing::error!("the configuration has an error, and a restart would fail: {error}");
+        }
+        Err(error) => tracing::error!(?error, "the configuration cannot be read again"),
+    }
+    manager.ready(serving::REVISION);
 }
 
 /// Opens the store; waits for a database server that cannot be reached yet.

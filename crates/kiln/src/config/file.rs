@@ -1,58 +1,102 @@
-//! A configuration file, and the values that it gives to options.
+//! Configuration files, and the values that they give to options.
+//!
+//! Several files count as one: a value of a later file takes precedence.
 
-use super::ini::{Ini, IniValue};
+use super::ini::{Ini, IniValue, Origin};
 use super::option::{OptionKey, OptionRow};
 use super::options::{self, OptionValues};
 use crate::stdio::CommandError;
 use kiln_template::suggest;
-use std::path::Path;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 /// The section of the policy.
 const POLICY: &str = "oslo_policy";
 
-/// A configuration file that was read.
+/// The configuration files that were read.
 pub(crate) struct ConfigFile {
     ini: Ini,
-    path: String,
+    /// The paths, as they were given.
+    paths: Vec<String>,
 }
 
 /// Where the value of an option comes from.
 pub(crate) enum ValueSource {
     /// The table.
     Default,
-    /// A line of the file, under this name.
-    File { section: String, name: &'static str, line: usize },
+    /// A line of a file, under this name.
+    File { section: String, name: &'static str, origin: Origin },
 }
 
 impl ConfigFile {
     /// Reads a file; without one, every option has its default.
     pub(crate) fn load(path: Option<&Path>) -> Result<ConfigFile, CommandError> {
-        let Some(path) = path else {
-            return Ok(ConfigFile { ini: Ini::default(), path: String::new() });
-        };
+        let paths: Vec<PathBuf> = path.into_iter().map(Path::to_owned).collect();
+        ConfigFile::load_all(&paths)
+    }
+
+    /// Reads files. Those of a directory are its `*.conf`, in the order of their names.
+    pub(crate) fn load_all(paths: &[PathBuf]) -> Result<ConfigFile, CommandError> {
+        let mut file = ConfigFile { ini: Ini::default(), paths: Vec::new() };
+        for path in paths {
+            let path_error = |error: std::io::Error| {
+                CommandError::usage(format!("cannot read {}: {error}", path.display()))
+            };
+            match path.is_dir() {
+                true => {
+                    conf_files(path).map_err(path_error)?.iter().try_for_each(|it| file.read(it))?
+                }
+                false => file.read(path)?,
+            }
+        }
+        Ok(file)
+    }
+
+    /// Reads one more file.
+    fn read(&mut self, path: &Path) -> Result<(), CommandError> {
         let shown = path.display().to_string();
         let text = std::fs::read_to_string(path)
             .map_err(|error| CommandError::usage(format!("cannot read {shown}: {error}")))?;
-        let ini =
-            Ini::parse(&text).map_err(|error| CommandError::usage(format!("{shown}: {error}")))?;
-        Ok(ConfigFile { ini, path: shown })
+        let read = self.ini.read(self.paths.len(), &text);
+        read.map_err(|error| CommandError::usage(format!("{shown}: {error}")))?;
+        self.paths.push(shown);
+        Ok(())
+    }
+
+    /// Sets an option as if a last line of the files did.
+    pub(crate) fn set(&mut self, (section, name): OptionKey, value: &str, given_as: &str) {
+        // A value on the command line has no section or line that could be wrong.
+        let value = value.lines().next().unwrap_or_default();
+        if self.ini.read(self.paths.len(), &format!("[{section}]\n{name} = {value}\n")).is_ok() {
+            self.paths.push(given_as.to_owned());
+        }
     }
 
     /// A file with this text.
     #[cfg(test)]
     pub(super) fn parse(text: &str) -> Result<ConfigFile, String> {
         let ini = Ini::parse(text).map_err(|error| error.to_string())?;
-        Ok(ConfigFile { ini, path: "kiln.conf".into() })
+        Ok(ConfigFile { ini, paths: vec!["kiln.conf".into()] })
     }
 
-    /// The path, as it was given.
-    pub(crate) fn path(&self) -> &str {
-        &self.path
+    /// The paths, as they were given.
+    pub(crate) fn path(&self) -> String {
+        self.paths.join(", ")
     }
 
-    /// The directory of the file, if there is one.
+    /// The number of options that the files set.
+    pub(crate) fn count(&self) -> usize {
+        self.ini.options().count()
+    }
+
+    /// The file of a line.
+    pub(crate) fn path_of(&self, origin: Origin) -> &str {
+        self.paths.get(origin.file).map_or("", String::as_str)
+    }
+
+    /// The directory of the first file, if there is one.
     pub(super) fn directory(&self) -> Option<&Path> {
-        if self.path.is_empty() { None } else { Path::new(&self.path).parent() }
+        Path::new(self.paths.first()?).parent()
     }
 
     /// The values of all options.
@@ -85,13 +129,13 @@ impl ConfigFile {
     ) -> Result<(), CommandError> {
         let (values, source) = self.values(row, section);
         row.setting.apply(options, &values).map_err(|unfit| {
-            let ValueSource::File { section, name, line } = source else {
+            let ValueSource::File { section, name, origin } = source else {
                 return CommandError::usage(format!("[{section}] {} has no default", row.name));
             };
             let value = row.setting.shown(values.last().map_or("", String::as_str));
+            let line = self.line(origin);
             CommandError::usage(format!(
-                "{}: line {line}: [{section}] {name} must be {unfit}, not {value:?}",
-                self.path
+                "{line}: [{section}] {name} must be {unfit}, not {value:?}"
             ))
         })
     }
@@ -101,11 +145,11 @@ impl ConfigFile {
     pub(crate) fn values(&self, row: &OptionRow, section: &str) -> (Vec<String>, ValueSource) {
         let keys = row.keys().map(|key| if key.0 == row.section { (section, key.1) } else { key });
         for (section, name) in keys {
-            let Some(IniValue { value, line }) = self.ini.get(section, name) else { continue };
+            let Some(IniValue { value, origin }) = self.ini.get(section, name) else { continue };
             if value.trim().is_empty() && !row.deprecated.is_empty() {
                 continue;
             }
-            let source = ValueSource::File { section: section.to_owned(), name, line };
+            let source = ValueSource::File { section: section.to_owned(), name, origin };
             return (self.ini.all(section, name), source);
         }
         (Vec::new(), ValueSource::Default)
@@ -127,10 +171,10 @@ impl ConfigFile {
         debug_assert!(row.is_some(), "[{section}] {name} is not in the table");
         let found = row.map(|row| self.values(row, section).1);
         match found {
-            Some(ValueSource::File { section, name, line }) => {
-                format!("{}: line {line}: [{section}] {name}: {message}", self.path)
+            Some(ValueSource::File { section, name, origin }) => {
+                format!("{}: [{section}] {name}: {message}", self.line(origin))
             }
-            _ => format!("{}: line 0: [{section}] {name}: {message}", self.path),
+            _ => format!("{}: line 0: [{section}] {name}: {message}", self.path()),
         }
     }
 
@@ -142,8 +186,8 @@ impl ConfigFile {
             .ini
             .options()
             .filter(|(section, name, _)| *section == POLICY && !known.contains(name));
-        let Some((section, name, line)) = unknown.next() else { return Ok(()) };
-        let place = format!("{}: line {line}: [{section}] {name}", self.path);
+        let Some((section, name, origin)) = unknown.next() else { return Ok(()) };
+        let place = format!("{}: [{section}] {name}", self.line(origin));
         if name.starts_with("remote_") {
             let why = "is for checks that ask another server, which are not supported; remove it";
             return Err(CommandError::usage(format!("{place} {why}")));
@@ -154,8 +198,13 @@ impl ConfigFile {
         Err(CommandError::usage(format!("{place} {why}; {help}")))
     }
 
-    /// The options that the file sets: section, name and line.
-    pub(super) fn written(&self) -> impl Iterator<Item = (&str, &str, usize)> {
+    /// A line, with its file.
+    pub(super) fn line(&self, origin: Origin) -> String {
+        format!("{}: line {}", self.path_of(origin), origin.line)
+    }
+
+    /// The options that the files set: section, name and line.
+    pub(super) fn written(&self) -> impl Iterator<Item = (&str, &str, Origin)> {
         self.ini.options()
     }
 
@@ -163,4 +212,18 @@ impl ConfigFile {
     pub(super) fn last_value(&self, section: &str, name: &str) -> String {
         self.ini.get(section, name).map(|it| it.value).unwrap_or_default()
     }
+}
+
+/// The configuration files of a directory, in the order of their names.
+fn conf_files(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(directory)? {
+        let path = entry?.path();
+        let is_hidden = path.file_name().is_some_and(|it| it.as_encoded_bytes().starts_with(b"."));
+        if path.extension() == Some(OsStr::new("conf")) && !is_hidden && path.is_file() {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
 }

@@ -4,16 +4,23 @@
 use indexmap::IndexMap;
 use std::fmt;
 
-/// What a file says: sections of options, each with all values that were given to it.
+/// What files say: sections of options, each with all values that were given to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ini {
     sections: IndexMap<String, IndexMap<String, Vec<IniValue>>>,
 }
 
-/// A value and the line that it stands in.
+/// A value and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct IniValue {
     pub(crate) value: String,
+    pub(crate) origin: Origin,
+}
+
+/// A line of one of the files, which are counted from 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Origin {
+    pub(crate) file: usize,
     pub(crate) line: usize,
 }
 
@@ -35,8 +42,15 @@ const DEEPEST: usize = 10;
 
 impl Ini {
     /// Reads a file.
+    #[cfg(test)]
     pub(crate) fn parse(text: &str) -> Result<Ini, IniError> {
         let mut ini = Ini::default();
+        ini.read(0, text).map(|()| ini)
+    }
+
+    /// Reads one more file. Its values come after those of the files before it.
+    pub(crate) fn read(&mut self, file: usize, text: &str) -> Result<(), IniError> {
+        let ini = self;
         let mut section: Option<String> = None;
         let mut option: Option<String> = None;
         for (line, written) in (1..).zip(text.lines()) {
@@ -77,16 +91,19 @@ impl Ini {
             let name = name.trim().replace('-', "_");
             let value = unquoted(value.trim()).to_owned();
             let options = ini.sections.entry(section.clone()).or_default();
-            options.entry(name.clone()).or_default().push(IniValue { value, line });
+            options
+                .entry(name.clone())
+                .or_default()
+                .push(IniValue { value, origin: Origin { file, line } });
             option = Some(name);
         }
-        Ok(ini)
+        Ok(())
     }
 
     /// The last value of an option, with what it names put in.
     pub(crate) fn get(&self, section: &str, option: &str) -> Option<IniValue> {
         let given = self.sections.get(section)?.get(option)?.last()?;
-        Some(IniValue { value: self.expanded(section, &given.value, 0), line: given.line })
+        Some(IniValue { value: self.expanded(section, &given.value, 0), origin: given.origin })
     }
 
     /// All values of an option, in the order they were given.
@@ -97,10 +114,11 @@ impl Ini {
     }
 
     /// All options: section, name, and where it stands.
-    pub(crate) fn options(&self) -> impl Iterator<Item = (&str, &str, usize)> {
+    pub(crate) fn options(&self) -> impl Iterator<Item = (&str, &str, Origin)> {
         self.sections.iter().flat_map(|(section, options)| {
             options.iter().map(move |(name, given)| {
-                (section.as_str(), name.as_str(), given.first().map_or(0, |it| it.line))
+                let origin = given.first().map(|it| it.origin).unwrap_or_default();
+                (section.as_str(), name.as_str(), origin)
             })
         })
     }
@@ -174,6 +192,16 @@ connection = sqlite:///$$x
         assert_eq!(value("database", "connection").as_deref(), Some("sqlite:///$x"));
         assert_eq!(value("database", "nothing"), None);
         assert_eq!(ini.options().count(), 4);
+    }
+
+    #[test]
+    fn values_of_a_later_file_come_last() {
+        let mut ini = Ini::parse("[a]\nx = 1\ny = 1\n").unwrap();
+        ini.read(1, "\n[a]\nx = 2\n").unwrap();
+        let last = ini.get("a", "x").unwrap();
+        assert_eq!((&*last.value, last.origin), ("2", Origin { file: 1, line: 3 }));
+        assert_eq!(ini.all("a", "x"), ["1", "2"]);
+        assert_eq!(ini.all("a", "y"), ["1"]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod options;
 mod policy_files;
 #[cfg(test)]
 mod reference;
+mod sample;
 
 pub(crate) use file::{ConfigFile, ValueSource};
 pub(crate) use notices::Notices;
@@ -15,7 +16,9 @@ pub(crate) use option::OptionRow;
 pub(crate) use options::accepted::{ACCEPTED, AcceptedRow};
 pub(crate) use options::rows;
 pub(crate) use policy_files::PolicyFiles;
+pub(crate) use sample::sample;
 
+use crate::cli::ServerRole;
 use crate::dashboard::DashboardSettings;
 use crate::load::global_environment::EnvironmentDirs;
 use crate::stdio::CommandError;
@@ -160,6 +163,17 @@ impl DatabaseSettings {
 }
 
 impl Settings {
+    /// Leaves these roles to the process; all that it has, if there are none here.
+    pub(crate) fn restrict(&mut self, roles: &[ServerRole]) {
+        if roles.is_empty() {
+            return;
+        }
+        self.has_api = roles.contains(&ServerRole::Api);
+        self.has_cfn = roles.contains(&ServerRole::Cfn);
+        self.has_cloudwatch = roles.contains(&ServerRole::Cloudwatch);
+        self.has_engine = roles.contains(&ServerRole::Engine);
+    }
+
     /// The settings of a file.
     pub(crate) fn from_file(file: &ConfigFile) -> Result<Settings, CommandError> {
         let options = file.options()?;

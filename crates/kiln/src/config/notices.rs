@@ -36,13 +36,13 @@ impl ConfigFile {
     pub(super) fn notices(&self) -> Notices {
         let mut notices = Notices::default();
         let mut needless = Vec::new();
-        for (section, name, line) in self.written() {
+        for (section, name, origin) in self.written() {
             let table = options::table_section(section);
             let of_section = |key: &super::OptionKey| key.0 == table || key.0 == section;
             if options::keys().any(|key| of_section(&key) && key.1 == name) {
                 continue;
             }
-            let place = format!("{}: line {line}: [{section}] {name}", self.path());
+            let place = format!("{}: [{section}] {name}", self.line(origin));
             match accepted::find(section, name).map(|row| (row.acceptance, row.reason)) {
                 Some((Acceptance::NotSupported(harmless), reason)) => {
                     let value = self.last_value(section, name);

@@ -11,6 +11,7 @@ pub(crate) mod log;
 #[cfg(feature = "otlp")]
 mod otlp;
 mod policy_watch;
+mod service_manager;
 pub(crate) mod tls;
 
 pub(crate) use backend::HttpBackend;
@@ -21,6 +22,7 @@ pub(crate) use listening::{HttpServer, address, bind_shared, leave, serve};
 #[cfg(feature = "dev")]
 pub(crate) use listening::{bind, url};
 pub(crate) use policy_watch::WatchedPolicy;
+pub(crate) use service_manager::ServiceManager;
 
 use crate::stdio::CommandError;
 use axum::extract::Request;
@@ -35,14 +37,8 @@ use std::sync::Arc;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 
-/// The version of the program, and the commit that it was built from if the build says so (`KILN_COMMIT`).
-pub(crate) fn revision() -> String {
-    let version = env!("CARGO_PKG_VERSION");
-    match option_env!("KILN_COMMIT").filter(|commit| !commit.is_empty()) {
-        Some(commit) => format!("kiln {version} ({commit})"),
-        None => format!("kiln {version}"),
-    }
-}
+/// The program and its version, with the commit that it was built from if the build knew it (`KILN_COMMIT`).
+pub(crate) const REVISION: &str = concat!("kiln ", env!("KILN_VERSION"));
 
 /// The host name of this machine.
 pub(crate) fn host_name() -> Arc<str> {
@@ -136,10 +132,11 @@ pub(crate) fn cloudwatch(app: Arc<App>, scheme: &'static str) -> Router {
     router.layer(Extension(Scheme(scheme)))
 }
 
-/// The signals that stop the process: SIGINT and SIGTERM.
+/// The signals that stop the process, SIGINT and SIGTERM, and the one that asks it to read its files again, SIGHUP.
 pub(crate) struct StopSignals {
     interrupt: Signal,
     terminate: Signal,
+    hang_up: Signal,
 }
 
 impl StopSignals {
@@ -150,6 +147,7 @@ impl StopSignals {
         Ok(StopSignals {
             interrupt: signal(SignalKind::interrupt()).map_err(failed)?,
             terminate: signal(SignalKind::terminate()).map_err(failed)?,
+            hang_up: signal(SignalKind::hangup()).map_err(failed)?,
         })
     }
 
@@ -158,6 +156,18 @@ impl StopSignals {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
+        }
+    }
+
+    /// Waits for a signal to stop; calls `reload` at every signal to read the files again.
+    pub(crate) async fn asked_or(&mut self, reload: impl Fn()) {
+        loop {
+            tokio::select! {
+                biased;
+                _ = self.interrupt.recv() => return,
+                _ = self.terminate.recv() => return,
+                _ = self.hang_up.recv() => reload(),
+            }
         }
     }
 }

@@ -235,7 +235,11 @@ async fn start(
         service: service.clone(),
         auth,
         policy: Default::default(),
-        options: Options { stack_domain, revision: serving::revision(), ..Options::default() },
+        options: Options {
+            stack_domain,
+            revision: serving::REVISION.to_owned(),
+            ..Options::default()
+        },
         metrics: Metrics::default(),
         long_polls: Default::default(),
         event_streams: Default::default(),

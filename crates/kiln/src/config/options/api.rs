@@ -410,7 +410,7 @@ impl ApiOptions {
             max_streams: count(self.max_streams),
             max_streams_per_project: count(self.max_streams_per_project),
             stream_send_timeout: self.write_timeout,
-            revision: self.revision.clone().unwrap_or_else(serving::revision),
+            revision: self.revision.clone().unwrap_or_else(|| serving::REVISION.to_owned()),
             scheme: if self.native.cert_file.is_some() { "https" } else { "http" },
             trusts_proxy: self.trusts_proxy,
             origins: self.origins.clone(),
