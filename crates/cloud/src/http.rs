@@ -8,6 +8,7 @@ use crate::{
 use async_trait::async_trait;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 /// Makes calls over HTTP to fixed endpoints, without authentication.
@@ -22,8 +23,14 @@ pub struct Http {
 pub fn client_builder() -> reqwest::ClientBuilder {
     // A second installation fails, and changes nothing.
     _ = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::builder()
+    let builder = reqwest::Client::builder();
+    if *HAS_AUTHORITIES { builder } else { builder.tls_certs_only([]) }
 }
+
+/// Whether the system has certificates of authorities. A container may have none: no client could be built there, although
+/// services without TLS, or with an authority that is configured, need none.
+static HAS_AUTHORITIES: LazyLock<bool> =
+    LazyLock::new(|| reqwest::Client::builder().build().is_ok());
 
 /// A call without a reply after this long is lost.
 pub(crate) const CALL_TIMEOUT: Duration = Duration::from_secs(60);

@@ -379,3 +379,13 @@ fn the_service_manager_is_told_what_happens() {
     assert!(served.stop());
     assert!(message("STOPPING=1").contains("STATUS="));
 }
+
+/// A container may have no certificates of authorities; services without TLS need none.
+#[test]
+fn a_machine_without_authorities_will_do() {
+    let directory = TestDirectory::with(&[("kiln.conf", "[DEFAULT]\n"), ("none.pem", "")]);
+    let mut command = directory.command(&["config", "list", "--config", "kiln.conf"]);
+    command.env("SSL_CERT_FILE", "none.pem").env("SSL_CERT_DIR", "none");
+    let output = command.output().expect("an end");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
