@@ -22,8 +22,9 @@ root, package = Path(sys.argv[1]), Path(sys.argv[2])
 processes = []
 
 
-def start(*command, **options):
-    process = subprocess.Popen(["chroot", str(root), *command], stdout=subprocess.PIPE, text=True, **options)
+def start(*command):
+    with open(root / "tmp/kiln.log", "a") as log:
+        process = subprocess.Popen(["chroot", str(root), *command], stdout=subprocess.PIPE, stderr=log, text=True)
     processes.append(process)
     return process
 
@@ -106,7 +107,7 @@ def main():
     checked = subprocess.run(["chroot", str(root), "kiln", "doctor", "--config", "/etc/kiln/kiln.conf"])
     if checked.returncode != 0:
         raise SystemExit("kiln doctor finds a problem")
-    serve = ("heat-all", "--config-file", "/etc/kiln/kiln.conf")
+    serve = ("kiln", "server", "--config", "/etc/kiln/kiln.conf")
     first = start(*serve)
     wait_for(first, "The engine runs")
     token, project, endpoints = log_in(identity)
