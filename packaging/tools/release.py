@@ -83,7 +83,7 @@ class Tree:
 
 def compressed(content, epoch):
     buffer = io.BytesIO()
-    with gzip.GzipFile(filename="", fileobj=buffer, mode="wb", compresslevel=9, mtime=epoch) as file:
+    with gzip.GzipFile(filename="", fileobj=buffer, mode="wb", compresslevel=6, mtime=epoch) as file:
         file.write(content)
     return buffer.getvalue()
 
@@ -152,7 +152,7 @@ def package(options, machine):
     with tempfile.TemporaryDirectory() as directory:
         tree.write(Path(directory), options.epoch)
         target = options.dist / f"kiln_{options.version}_{architecture}.deb"
-        command = ["dpkg-deb", "--root-owner-group", "-Zgzip", "--build", directory, str(target)]
+        command = ["dpkg-deb", "--root-owner-group", "-Zgzip", "-z6", "--build", directory, str(target)]
         environment = {**os.environ, "SOURCE_DATE_EPOCH": str(options.epoch)}
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
 

@@ -1,8 +1,11 @@
 //! `kiln server`: the services with a configuration file.
 
+mod authenticators;
+mod engine_lock;
+
 use crate::cli::{Server, TextOrJson};
 use crate::commands::db;
-use crate::config::{ConfigFile, Flavor, ServiceLogin, Settings, Socket};
+use crate::config::{ConfigFile, Flavor, Settings, Socket};
 use crate::dashboard;
 use crate::doctor::{self, Subject};
 use crate::load::plugins;
@@ -11,13 +14,13 @@ use crate::serving::{
     WatchedEnvironment, WatchedPolicy,
 };
 use crate::stdio::{CommandError, Streams, Verdict};
+use authenticators::authenticator;
 use axum::Router;
-use kiln_api::auth::{
-    self, AuthScope, Authenticator, Custom, Login, NoAuth, Password, SignatureAuth,
-};
+use engine_lock::EngineLock;
+use kiln_api::auth::NoAuth;
 use kiln_api::policy::{Policy, SharedPolicy};
 use kiln_api::{App, Metrics};
-use kiln_cloud::{Http, NoCloud, OpenStack, Service as CloudService, Tls};
+use kiln_cloud::{Http, NoCloud, OpenStack, Service as CloudService};
 use kiln_engine::loopback::Loopback;
 use kiln_engine::store::{Store, StoreError};
 use kiln_engine::{
@@ -25,21 +28,13 @@ use kiln_engine::{
     now,
 };
 use kiln_store::{OpenError, SqlStore};
-use kiln_template::Secret;
-use serde_json::Value as Json;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
 /// The interval of scans for stacks without an owner, such as those of a process that stopped.
 const SCAN_INTERVAL: Duration = Duration::from_millis(500);
-
-/// The time for which a password login is cached in the standalone pipeline.
-const LOGIN_REMEMBERED: Duration = Duration::from_secs(10);
 
 /// The time for which a server that stops waits for the broker to accept notifications.
 const LAST_NOTIFICATIONS: Duration = Duration::from_secs(3);
@@ -331,103 +326,6 @@ async fn metrics(
     Ok(Some(listening))
 }
 
-/// The authenticator of requests.
-fn authenticator(settings: &Settings) -> Result<Arc<dyn Authenticator>, CommandError> {
-    let others = by_flavor(settings)?;
-    let Some(examiners) = &settings.examiners else { return Ok(others) };
-    let mut signed = SignatureAuth::beside(others);
-    for login in examiners {
-        let identity = auth::IdentityClient::new(serving::client(&login.tls)?, &login.auth_url);
-        let url = format!("{}/v3", login.auth_url.trim_end_matches('/').trim_end_matches("/v3"));
-        signed = signed.asking(identity, own(login), &url, Arc::new(now));
-    }
-    Ok(Arc::new(signed))
-}
-
-/// The login of the service user.
-fn own(login: &ServiceLogin) -> Login {
-    Login {
-        user: login.user.clone(),
-        password: Secret::new(login.password.as_str().into()),
-        scope: AuthScope::Project(login.project.clone()),
-    }
-}
-
-/// The authenticator of requests without signatures.
-fn by_flavor(settings: &Settings) -> Result<Arc<dyn Authenticator>, CommandError> {
-    let login = &settings.login;
-    match &settings.flavor {
-        Flavor::Keystone => {
-            let rules = auth::Settings {
-                www_authenticate_uri: login.www_authenticate_uri.clone(),
-                auth_url: chosen(login, format!("{}/v3", login.auth_url)),
-                cache_time: login.cache,
-                service_token_roles: login.service_token_roles.clone(),
-                service_token_roles_required: login.service_token_roles_required,
-                ..auth::Settings::default()
-            };
-            Ok(serving::keystone(&login.auth_url, &login.tls, own(login), rules)?)
-        }
-        Flavor::Standalone => {
-            let identity = auth::IdentityClient::new(serving::client(&login.tls)?, &login.auth_url);
-            let url = chosen(login, login.auth_url.clone());
-            let password = Password::new(identity, url, LOGIN_REMEMBERED, Arc::new(now));
-            let failed =
-                |error| CommandError::usage(format!("no random numbers are available: {error}"));
-            Ok(Arc::new(password.map_err(failed)?))
-        }
-        Flavor::Custom(url, roles) => {
-            let client = serving::client(&Tls::default())?;
-            let backend = serving::HttpBackend { client, url: url.clone() };
-            Ok(Arc::new(Custom::new(Arc::new(backend), roles.clone())))
-        }
-        Flavor::NoAuth(described) => {
-            if let Some(socket) = exposed_socket(settings) {
-                return Err(CommandError::usage(format!(
-                    "[paste_deploy] flavor is noauth, which lets everybody do everything: it is for \
-                     127.0.0.1 alone; set [{}] bind_host to that, or choose another flavor",
-                    socket.section
-                )));
-            }
-            let described = described.as_deref().map(described_token).transpose()?;
-            Ok(Arc::new(NoAuth::new(described.as_ref())))
-        }
-    }
-}
-
-/// An API that other machines can reach.
-fn exposed_socket(settings: &Settings) -> Option<&Socket> {
-    let served = [
-        (settings.has_api, &settings.native),
-        (settings.has_cfn, &settings.cfn),
-        (settings.has_cloudwatch, &settings.cloudwatch),
-    ];
-    let is_open =
-        |socket: &Socket| !["127.0.0.1", "::1", "localhost"].contains(&socket.host.as_str());
-    served
-        .into_iter()
-        .find(|(is_served, socket)| *is_served && is_open(socket))
-        .map(|(_, socket)| socket)
-}
-
-/// The identity service of requests: the configured one, or one that the client chooses.
-fn chosen(login: &ServiceLogin, ours: String) -> auth::AuthUrl {
-    auth::AuthUrl {
-        configured: ours,
-        multi_cloud: login.choice.is_some(),
-        allowed: login.choice.clone().unwrap_or_default(),
-    }
-}
-
-/// Reads a token response of an identity service from a file.
-fn described_token(path: &Path) -> Result<Json, CommandError> {
-    let shown = path.display();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| CommandError::usage(format!("cannot read {shown}: {error}")))?;
-    serde_json::from_str(&text)
-        .map_err(|error| CommandError::usage(format!("{shown} is not valid JSON: {error}")))
-}
-
 /// The policy: the built-in rules, and those of the operator's files.
 fn policy(settings: &Settings) -> Result<Arc<SharedPolicy>, CommandError> {
     let policy = Policy::load_all(&settings.policy_texts, settings.policy.clone());
@@ -455,38 +353,6 @@ fn global_environment(settings: &Settings) -> FileWatch<WatchedEnvironment> {
     let texts = files.dirs.read();
     files.start(&texts);
     FileWatch::new(files, texts)
-}
-
-/// The lock of an engine on a SQLite file. There is none for database servers, because other engines
-/// may run on other machines.
-struct EngineLock {
-    /// Whether no other engine held the lock when it was taken.
-    is_alone: bool,
-    /// The lock, held as long as the engine runs.
-    _lock: Option<File>,
-}
-
-impl EngineLock {
-    fn acquire(url: &str) -> Option<EngineLock> {
-        let path = url.strip_prefix("sqlite://")?;
-        let path = format!("{}.lock", path.split('?').next().unwrap_or(path));
-        let lock = File::options().write(true).create(true).truncate(false).mode(0o600).open(&path);
-        let lock = lock.ok()?;
-        if lock.try_lock().is_ok() {
-            return Some(EngineLock { is_alone: true, _lock: Some(lock) });
-        }
-        // Later engines are not alone either, even if the first one has stopped.
-        if lock.try_lock_shared().is_ok() {
-            return Some(EngineLock { is_alone: false, _lock: Some(lock) });
-        }
-        // The thread gets the lock when the first engine stops, and keeps it until this process ends.
-        std::thread::spawn(move || {
-            if lock.lock_shared().is_ok() {
-                std::mem::forget(lock);
-            }
-        });
-        Some(EngineLock { is_alone: false, _lock: None })
-    }
 }
 
 /// The transport of calls: loopback, then the given endpoints or the configured cloud.
@@ -519,30 +385,5 @@ fn transport(endpoints: &[String], settings: &Settings) -> Result<Loopback, Comm
     match Http::new(known, settings.calls_per_service) {
         Ok(http) => Ok(Loopback::new(Arc::new(http)).with_remote_stacks(are_elsewhere)),
         Err(error) => Err(CommandError::Usage(format!("cannot create an HTTP client: {error}"))),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn whoever_comes_while_another_is_there_is_not_alone() {
-        let name = format!("kiln-socket-{}", crate::load::random_id().simple());
-        let path = std::env::temp_dir().join(name);
-        let url = format!("sqlite://{}?mode=rwc", path.display());
-        let take = || EngineLock::acquire(&url).unwrap();
-        let first = take();
-        assert!(first.is_alone);
-        let second = take();
-        assert!(!second.is_alone);
-        drop(first);
-        // The second engine has the lock now or gets it in a moment, and never releases it in this process.
-        while File::create(format!("{}.lock", path.display())).unwrap().try_lock().is_ok() {
-            std::thread::yield_now();
-        }
-        assert!(!take().is_alone);
-        std::fs::remove_file(format!("{}.lock", path.display())).unwrap();
-        assert!(EngineLock::acquire("postgres://h/kiln").is_none());
     }
 }
