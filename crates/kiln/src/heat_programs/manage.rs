@@ -156,8 +156,8 @@ fn run(
             unsupported("hidden parameters and properties are always encrypted")
         }
         ManageCommand::ResetStackStatus { .. } => unsupported(
-            "an engine continues the stacks of one that has stopped; to stop an action, use `kiln stack cancel`, or delete \
-             the stack",
+            "an engine continues the stacks of one that has stopped; `kiln admin stack fail ID` ends what is under way in \
+             one that stands still",
         ),
         ManageCommand::ResourceDataList { .. } => {
             unsupported("`kiln stack resource show STACK RESOURCE` shows a resource")
