@@ -100,5 +100,5 @@ pub use owner::{Order, Owner};
 pub use record::is_parked;
 #[cfg(feature = "simulation")]
 pub use record::v0::downgrade;
-pub use repair::{GivenUp, fail_tree, release_tree};
+pub use repair::{EndedWork, fail_tree, release_tree};
 pub use tree::{Env, OpId, Tree};

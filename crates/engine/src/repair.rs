@@ -14,9 +14,9 @@ use std::time::Duration;
 /// How long a repair may take.
 const REPAIR_TIME: Duration = Duration::from_secs(60);
 
-/// What was given up in a tree.
+/// The work that was ended in a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GivenUp {
+pub struct EndedWork {
     /// How many operations on resources.
     pub operations: usize,
     /// How many commands that waited.
@@ -37,7 +37,7 @@ pub async fn fail_tree(
     config: &Arc<Config>,
     root: StackId,
     reason: &str,
-) -> Result<Option<GivenUp>, StoreError> {
+) -> Result<Option<EndedWork>, StoreError> {
     let Some(lease) = take_lease(store, root).await? else { return Ok(None) };
     let outcome = give_up(store, config, lease, reason).await;
     store.release(lease).await?;
@@ -49,7 +49,7 @@ async fn give_up(
     config: &Arc<Config>,
     lease: Lease,
     reason: &str,
-) -> Result<Option<GivenUp>, StoreError> {
+) -> Result<Option<EndedWork>, StoreError> {
     let Some((tree, commands)) = read_tree(store, config, lease.root).await? else {
         return Ok(None);
     };
@@ -60,7 +60,7 @@ async fn give_up(
     batch.done.extend(commands.iter().map(|row| row.id));
     batch.has_work = false;
     match store.commit(&[batch]).await?.as_slice() {
-        [true] => Ok(Some(GivenUp { operations, commands: commands.len() })),
+        [true] => Ok(Some(EndedWork { operations, commands: commands.len() })),
         _ => Err(StoreError::Unavailable(
             "an engine took the stack at the same time: try again".into(),
         )),

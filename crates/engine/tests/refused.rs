@@ -4,7 +4,7 @@ use crate::runtime::{Site, plan, run};
 use crate::simulation::script::wish;
 use crate::simulation::world::config;
 use kiln_engine::store::Store;
-use kiln_engine::{Action, Command, GivenUp, StackSettings, Status, fail_tree};
+use kiln_engine::{Action, Command, EndedWork, StackSettings, Status, fail_tree};
 
 #[test]
 fn what_the_store_does_not_accept_harms_its_tree_alone() {
@@ -111,7 +111,7 @@ fn an_operator_gives_up_a_parked_tree_and_it_can_be_deleted() {
         assert!(stack.summary.state.is(Action::Create, Status::Failed));
         assert_eq!(&*stack.summary.reason, "given up");
         let again = fail_tree(&*site.store, &config(), id, "again").await.unwrap();
-        assert_eq!(again, Some(GivenUp { operations: 0, commands: 0 }));
+        assert_eq!(again, Some(EndedWork { operations: 0, commands: 0 }));
         // What was created without a record of it is found.
         assert!(site.things() > 0);
         engine.command(id, Command::Delete).await.unwrap();

@@ -192,6 +192,8 @@ async fn come_back(op: &mut Op) -> Result<(), OpError> {
     let journal = &op.context().journal;
     let is_begun = [ROOM, "create"].iter().any(|step| journal.step(step).is_some());
     if is_begun || is_ours(op).await? != Some(true) {
+        // The one that has the name now is not this resource's.
+        op.clear_id();
         return create(op).await;
     }
     show(op).await
