@@ -5,7 +5,7 @@
 mod admin;
 mod operator;
 
-pub(crate) use admin::{AdminCommand, AdminList, AdminStack, AdminStackCommand, AdminTrees};
+pub(crate) use admin::{AdminCommand, AdminList, AdminStackCommand, AdminTrees};
 pub(crate) use operator::{
     ConfigCommand, ConfigList, Database, DbCommand, Doctor, Purge, Server, ServerRole,
 };

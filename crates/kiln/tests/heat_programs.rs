@@ -158,9 +158,9 @@ fn heat_manage_tells_what_is_not_needed_and_what_is_not_supported() {
     assert_eq!((run.status, &*run.out), (0, expected));
     assert_eq!(manage(&["migrate_convergence_1", "a", "b"]).status, 0);
     assert_eq!(manage(&["migrate_properties_data"]).status, 0);
-    let run = manage(&["reset_stack_status", "abc"]);
+    let run = manage(&["resource_data_list", "abc"]);
     assert_eq!(run.status, 2);
     assert!(run.err.starts_with("kiln: not supported: "), "{}", run.err);
-    assert_eq!(manage(&["resource_data_list", "abc"]).status, 2);
+    assert_eq!(manage(&["reset_stack_status", "abc"]).status, 2, "no id");
     assert_eq!(manage(&["update_params", "decrypt"]).status, 2);
 }

@@ -32,7 +32,7 @@ fn service(engine: &EngineView) -> Value {
         let micros = time.micros().rem_euclid(1_000_000);
         Value::from(format!("{}.{micros:06}", time.to_string().trim_end_matches('Z')))
     };
-    let id = Value::from(engine.id.as_str());
+    let id = Value::from(engine.id.to_string());
     Value::map([
         ("id", id.clone()),
         ("binary", "heat-engine".into()),

@@ -1,6 +1,7 @@
 //! The engines that have reported themselves.
 
 use super::{RequestError, Service};
+use crate::ids::EngineId;
 use crate::objects::{ObjectKind, ObjectQuery, ObjectRow};
 use crate::record::Record;
 use crate::record::v1::EngineBody;
@@ -17,7 +18,7 @@ pub const REPORT_INTERVAL: Duration = Duration::from_secs(15);
 #[derive(Clone, Debug)]
 pub struct EngineView {
     /// The id of the engine.
-    pub id: String,
+    pub id: EngineId,
     /// The host that the engine runs on.
     pub host: Arc<str>,
     /// When it started.
@@ -90,7 +91,7 @@ pub async fn engines(store: &dyn Store) -> Result<Vec<EngineView>, StoreError> {
     let view = |row: ObjectRow| {
         let reported = row.updated.unwrap_or(row.created);
         EngineView {
-            id: row.id.to_string(),
+            id: EngineId(row.id),
             host: row.subject,
             started: row.created,
             reported,

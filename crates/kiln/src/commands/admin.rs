@@ -1,11 +1,11 @@
 //! `kiln admin`: what operators see of a running service, and what they do about a stack that no engine goes on with.
 
 use super::db::{failed, open, wait_for};
-use crate::cli::{AdminCommand, AdminList, AdminStack, AdminStackCommand, AdminTrees};
+use crate::cli::{AdminCommand, AdminList, AdminStackCommand, AdminTrees};
 use crate::client::{self, Listing};
 use crate::stdio::{CommandError, Streams, Verdict};
 use kiln_engine::store::{CommandRow, Store};
-use kiln_engine::{Command, Config, StackId, fail_tree, is_parked, now, release_tree};
+use kiln_engine::{Command, Config, EngineId, StackId, fail_tree, is_parked, now, release_tree};
 use kiln_store::{SqlStore, TreeOverview};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -69,17 +69,17 @@ const QUEUE: &[(&str, &str)] = &[
 
 async fn engines(list: &AdminList) -> Result<Vec<Value>, CommandError> {
     let store = open(&list.database).await?;
-    let mut owned: BTreeMap<String, usize> = BTreeMap::new();
+    let mut owned: BTreeMap<EngineId, usize> = BTreeMap::new();
     for tree in store.trees_at_work(u64::MAX).await.map_err(failed)? {
         if let Some(engine) = tree.engine {
-            *owned.entry(engine.0.to_string()).or_default() += 1;
+            *owned.entry(engine).or_default() += 1;
         }
     }
     let engines = kiln_engine::engines(&store).await.map_err(failed)?;
     let limit = usize::try_from(list.limit).unwrap_or(usize::MAX);
     let object = |engine: &kiln_engine::EngineView| {
         json!({
-            "engine": engine.id,
+            "engine": engine.id.0.to_string(),
             "host": engine.host,
             "started": engine.started.to_string(),
             "reported": engine.reported.to_string(),
@@ -155,7 +155,7 @@ async fn stack(
     | AdminStackCommand::Release(arguments)
     | AdminStackCommand::Fail(arguments)) = command;
     let store = open(&arguments.database).await?;
-    let root = root_of(&store, arguments).await?;
+    let root = root_of(&store, StackId(arguments.id)).await?;
     match command {
         AdminStackCommand::Inspect(_) => inspect(&store, root, streams).await,
         AdminStackCommand::Release(_) => {
@@ -163,23 +163,30 @@ async fn stack(
             writeln!(streams.out, "Released stack {root}: the engines try it again.")?;
             Ok(Verdict::Good)
         }
-        AdminStackCommand::Fail(_) => {
-            let config = Arc::new(Config::default());
-            let given_up = fail_tree(&store, &config, root, FAILED).await.map_err(failed)?;
-            let given_up = given_up.ok_or_else(|| no_stack(root))?;
-            writeln!(
-                streams.out,
-                "Failed stack {root}: operations ended: {}; requests dropped: {}. No object in the cloud was touched.",
-                given_up.operations, given_up.commands
-            )?;
-            Ok(Verdict::Good)
-        }
+        AdminStackCommand::Fail(_) => fail(&store, root, streams).await,
     }
 }
 
-/// The root of the stack that a user named.
-async fn root_of(store: &SqlStore, arguments: &AdminStack) -> Result<StackId, CommandError> {
-    let id = StackId(arguments.id);
+/// Fails everything that is under way in the tree of a stack.
+pub(crate) async fn fail(
+    store: &SqlStore,
+    id: StackId,
+    streams: &mut Streams<'_>,
+) -> Result<Verdict, CommandError> {
+    let root = root_of(store, id).await?;
+    let config = Arc::new(Config::default());
+    let ended = fail_tree(store, &config, root, FAILED).await.map_err(failed)?;
+    let ended = ended.ok_or_else(|| no_stack(root))?;
+    writeln!(
+        streams.out,
+        "Failed stack {root}: operations ended: {}; requests dropped: {}. No object in the cloud was touched.",
+        ended.operations, ended.commands
+    )?;
+    Ok(Verdict::Good)
+}
+
+/// The root of a stack.
+async fn root_of(store: &SqlStore, id: StackId) -> Result<StackId, CommandError> {
     let row = store.stack(id).await.map_err(failed)?;
     row.map(|row| row.root).ok_or_else(|| no_stack(id))
 }

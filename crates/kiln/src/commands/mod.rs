@@ -1,6 +1,6 @@
 //! One file per command: each takes its arguments and the streams, and returns a verdict.
 
-mod admin;
+pub(crate) mod admin;
 mod completions;
 mod config;
 pub(crate) mod db;

@@ -5,11 +5,11 @@
 
 use super::options::CommonOptions;
 use crate::cli::Color;
-use crate::commands::db;
+use crate::commands::{admin, db};
 use crate::config::{ConfigFile, DatabaseSettings};
 use crate::stdio::{self, CommandError, Streams, Verdict};
 use clap::{Parser, Subcommand, ValueEnum};
-use kiln_engine::{ObjectKind, ObjectQuery, Objects, now};
+use kiln_engine::{ObjectKind, Objects, StackId, now};
 use kiln_store::SqlStore;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -75,10 +75,10 @@ enum ManageCommand {
         #[arg(short, long)]
         verbose_update_params: bool,
     },
-    /// Not supported: a stack is never left in progress
+    /// Fail everything that is under way in a stack, and drop its waiting requests; no object in the cloud is touched
     ResetStackStatus {
         /// Stack
-        stack_id: String,
+        stack_id: uuid::Uuid,
     },
     /// Not supported: `kiln stack resource show` shows a resource
     ResourceDataList {
@@ -108,9 +108,6 @@ enum ServiceAction {
     /// Remove engines that have stopped without saying so
     Clean,
 }
-
-/// The time after which an engine that has not reported itself is down. It reports itself every minute.
-const ENGINE_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Runs the program when it was started as `heat-manage`.
 pub(super) fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
@@ -155,10 +152,10 @@ fn run(
         ManageCommand::UpdateParams { operation: Operation::Decrypt, .. } => {
             unsupported("hidden parameters and properties are always encrypted")
         }
-        ManageCommand::ResetStackStatus { .. } => unsupported(
-            "an engine continues the stacks of one that has stopped; `kiln admin stack fail ID` ends what is under way in \
-             one that stands still",
-        ),
+        ManageCommand::ResetStackStatus { stack_id } => db::wait_for(async {
+            let store = db::open_of(file).await?;
+            admin::fail(&store, StackId(*stack_id), streams).await
+        })?,
         ManageCommand::ResourceDataList { .. } => {
             unsupported("`kiln stack resource show STACK RESOURCE` shows a resource")
         }
@@ -204,19 +201,16 @@ async fn services(
     streams: &mut Streams<'_>,
 ) -> Result<Verdict, CommandError> {
     let store = db::open_of(file).await?;
-    let engines = store.objects(&ObjectQuery::new(ObjectKind::Engine)).await.map_err(db::failed)?;
-    let recent = now() - ENGINE_TIMEOUT;
-    for engine in engines {
-        let is_up = engine.updated.unwrap_or(engine.created) >= recent;
+    for engine in kiln_engine::engines(&store).await.map_err(db::failed)? {
         match action {
             ServiceAction::List => {
-                let state = if is_up { "up" } else { "down" };
-                writeln!(streams.out, "{} heat-engine {} {state}", engine.id, engine.subject)?;
+                let state = if engine.is_up { "up" } else { "down" };
+                writeln!(streams.out, "{} heat-engine {} {state}", engine.id, engine.host)?;
             }
-            ServiceAction::Clean if !is_up => {
-                let dropped = store.drop_object(ObjectKind::Engine, engine.id).await;
+            ServiceAction::Clean if !engine.is_up => {
+                let dropped = store.drop_object(ObjectKind::Engine, engine.id.0).await;
                 dropped.map_err(db::failed)?;
-                writeln!(streams.out, "Removed engine {} of {}.", engine.id, engine.subject)?;
+                writeln!(streams.out, "Removed engine {} of {}.", engine.id, engine.host)?;
             }
             ServiceAction::Clean => {}
         }

@@ -181,7 +181,7 @@ async fn a_group_cannot_name_what_balances_nothing() {
         failed,
         "CREATE_FAILED: Resource CREATE failed: Error: resources.others: Unsupported resource 'launch' in \
          LoadBalancerNames: it is of the type AWS::AutoScaling::LaunchConfiguration; only \
-         AWS::ElasticLoadBalancing::LoadBalancer is told of members"
+         AWS::ElasticLoadBalancing::LoadBalancer takes members of a group"
     );
     delete(&kiln, Who::Demo, "web").await.expect("deleted");
 }
