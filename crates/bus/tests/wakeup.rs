@@ -6,7 +6,7 @@ use kiln_engine::{StackId, Wakeup, WakeupChannel};
 use std::time::Duration;
 use uuid::Uuid;
 
-/// The wakeups of a process at a broker.
+/// The channel of a process that a broker connects with others.
 #[allow(clippy::disallowed_methods, reason = "the task ends with the test")]
 fn process(broker: &Broker) -> WakeupChannel {
     let config = BusConfig {
@@ -24,7 +24,7 @@ fn work(id: u128) -> Wakeup {
 }
 
 #[tokio::test]
-async fn processes_hear_each_other_also_after_a_restart_of_the_broker() {
+async fn processes_wake_each_other_also_after_a_restart_of_the_broker() {
     let mut broker = Broker::start(None);
     let (one, two) = (process(&broker), process(&broker));
     let (mut first, mut second) = (one.listen(), two.listen());

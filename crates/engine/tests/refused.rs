@@ -3,18 +3,20 @@
 use crate::runtime::{Site, plan, run};
 use crate::simulation::script::wish;
 use crate::simulation::world::config;
-use kiln_engine::store::Store;
+use kiln_engine::store::{Batch, Store};
 use kiln_engine::{Action, Command, EndedWork, StackSettings, Status, fail_tree};
+
+/// Whether a batch has the object of a resource: its service may have shown what does not fit into a column.
+fn has_object_of_r7(batch: &Batch) -> bool {
+    let mut rows = batch.resources.iter();
+    rows.any(|row| &*row.summary.name == "r7" && row.summary.physical_id.is_some())
+}
 
 #[test]
 fn what_the_store_does_not_accept_harms_its_tree_alone() {
     run(async {
         let mut site = Site::new();
-        // Such as a reply of the cloud that does not fit into a column.
-        site.store.set_refused(Some(|batch| {
-            let mut rows = batch.resources.iter();
-            rows.any(|row| &*row.summary.name == "r7" && row.summary.physical_id.is_some())
-        }));
+        site.store.set_refused(Some(has_object_of_r7));
         let engine = site.engine();
         let bad = site.create(&engine, "bad", &plan(8)).await;
         let good = site.create(&engine, "good", &plan(5)).await;
@@ -96,10 +98,7 @@ fn a_command_that_leads_to_what_the_store_does_not_accept_leaves_the_queue() {
 fn an_operator_gives_up_a_parked_tree_and_it_can_be_deleted() {
     run(async {
         let mut site = Site::new();
-        site.store.set_refused(Some(|batch| {
-            let mut rows = batch.resources.iter();
-            rows.any(|row| &*row.summary.name == "r7" && row.summary.physical_id.is_some())
-        }));
+        site.store.set_refused(Some(has_object_of_r7));
         let engine = site.engine();
         let id = site.create(&engine, "s", &plan(8)).await;
         site.until(id, Action::Create, Status::Failed).await;

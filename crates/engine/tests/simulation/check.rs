@@ -59,8 +59,12 @@ pub fn flaws(world: &World) -> Vec<String> {
     for (id, row) in &known {
         let is_there = world.cloud.things.contains_key(*id);
         // Such an update is complete because another resource takes its place: it says nothing of the object, which may be
-        // what was found to be gone.
-        let is_replaced = row.summary.reason.ends_with("requires replacement.");
+        // what was found to be gone. The other resource is there.
+        let is_other = |other: &&ResourceRow| {
+            other.id != row.id && other.stack == row.stack && other.summary.name == row.summary.name
+        };
+        let is_replaced = row.summary.reason.ends_with("requires replacement.")
+            && books.resources.iter().filter(is_other).any(|it| it.number > row.number);
         if !is_there
             && !is_replaced
             && row.summary.state.status == Status::Complete

@@ -239,7 +239,7 @@ async fn open_store(settings: &Settings) -> Result<SqlStore, CommandError> {
     }
 }
 
-/// Connects the wakeups of this process with those of others: by the site's broker, or else by the database, if it can do that.
+/// Connects the wake-up channel of this process with those of others: by the site's broker, or else by the database, if it can do that.
 fn carry_wakeups(settings: &Settings, config: &mut kiln_engine::Config) -> Option<JoinHandle<()>> {
     let (wakeups, carried) = WakeupChannel::with_carrier();
     let carrying = match &settings.broker {

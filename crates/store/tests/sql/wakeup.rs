@@ -6,7 +6,7 @@ use kiln_store::SqlStore;
 use sqlx::{Connection, Executor, PgConnection};
 use uuid::Uuid;
 
-/// The wakeups of a process on a database.
+/// The channel of a process that a database connects with others.
 fn process(database: &TestDatabase) -> WakeupChannel {
     let (wakeups, carried) = WakeupChannel::with_carrier();
     tokio::spawn(SqlStore::carry_wakeups(database.url.clone(), carried));
