@@ -35,7 +35,7 @@ impl Failure {
 
     /// The same as the failure of an operation, which is not tried again.
     pub(crate) fn cause(self) -> op::Failure {
-        op::Failure { class: self.class, message: self.message, is_retryable: false }
+        op::Failure { class: self.class, message: self.message, is_retryable: false, status: None }
     }
 
     /// What an operation on a resource failed with.

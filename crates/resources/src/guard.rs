@@ -18,6 +18,7 @@ pub fn guarded<T>(what: &str, call: impl FnOnce() -> T) -> Result<T, Failure> {
             text_of(&*panic).map_or_else(String::new, |text| format!(" ({text})"))
         ),
         is_retryable: false,
+        status: None,
     })
 }
 

@@ -16,6 +16,7 @@ mod error;
 mod failure_class;
 mod journal;
 mod names;
+mod rejections;
 mod run;
 mod stack;
 

@@ -158,6 +158,7 @@ pub fn recipe(rng: &mut Rng, template: &str, files: &[(&str, &str)]) -> Arc<Reci
         parameters: Arc::default(),
         aliases: Vec::new(),
         forbidden: Default::default(),
+        contract: None,
         created_by: Default::default(),
     })
 }

@@ -1,7 +1,7 @@
 //! The errors of operations, as users see them: what went wrong in the service's words, and what to do next.
 
-use super::FailureClass;
-use kiln_cloud::{Call, CallError, InvalidId, Reply, Service};
+use super::{FailureClass, rejections};
+use kiln_cloud::{Call, CallError, InvalidId, Reply};
 use std::fmt;
 
 /// The reason why an operation stops early.
@@ -22,18 +22,31 @@ pub struct Failure {
     pub message: String,
     /// Whether a new object may succeed.
     pub is_retryable: bool,
+    /// The HTTP status, if a service rejected a call. It says what the failure means where the class does not, because
+    /// the client libraries of some services have one class for several statuses.
+    pub status: Option<u16>,
 }
 
 impl OpError {
     /// A failure with a class and a message.
     pub fn failed(class: FailureClass, message: impl Into<String>) -> OpError {
-        OpError::Failed(Failure { class, message: message.into(), is_retryable: false })
+        OpError::Failed(Failure {
+            class,
+            message: message.into(),
+            is_retryable: false,
+            status: None,
+        })
     }
 
     /// A failure of the object itself, according to the service; a new object may succeed.
     pub fn broken(message: impl Into<String>) -> OpError {
         let class = FailureClass::ResourceInError;
-        OpError::Failed(Failure { class, message: message.into(), is_retryable: true })
+        OpError::Failed(Failure {
+            class,
+            message: message.into(),
+            is_retryable: true,
+            status: None,
+        })
     }
 
     /// Adds the request id of the reply, and where the object is found, to the failure of an object.
@@ -51,24 +64,18 @@ impl OpError {
     /// The failure of a call that the service rejected.
     pub fn refused(call: &Call, reply: &Reply) -> OpError {
         let said = reply.error_text().unwrap_or_else(|| format!("{call:?} was refused"));
-        let (mut class, next) = verdict(reply.status, &said);
-        let mut message = match call.request.service {
-            Service::Network => {
-                let kind = reply.text("/NeutronError/type").unwrap_or_default();
-                class = FailureClass::of_network(kind).unwrap_or(class);
-                network_message(&said, reply)
-            }
-            _ => rejection_of(&said, reply),
-        };
+        let (class, next) = verdict(reply.status, &said);
+        let (class, mut message) =
+            rejections::of_service(call.request.service, reply, &said, class);
         message.truncate(message.trim_end_matches('.').len());
         message.push_str(&format!(". Next: {next}."));
         let is_retryable = reply.status == 409 && !is_quota(&said);
-        OpError::Failed(Failure { class, message, is_retryable })
+        OpError::Failed(Failure { class, message, is_retryable, status: Some(reply.status) })
     }
 
-    /// Whether it is a failure of a class, or of a special case of the class.
-    fn is_of(&self, class: FailureClass) -> bool {
-        matches!(self, OpError::Failed(failure) if failure.class.general() == class)
+    /// Whether it is a failure of a class, or a rejection with the status of the class.
+    fn is_of(&self, class: &FailureClass) -> bool {
+        matches!(self, OpError::Failed(failure) if failure.meaning() == *class)
     }
 
     /// The same error with another advice.
@@ -87,23 +94,23 @@ impl OpError {
 
     /// Whether the object of a call was not found.
     pub fn is_not_found(&self) -> bool {
-        self.is_of(FailureClass::NotFound)
+        self.is_of(&FailureClass::NotFound)
     }
 
     /// Whether the service forbids a call.
     pub fn is_forbidden(&self) -> bool {
-        self.is_of(FailureClass::Forbidden)
+        self.is_of(&FailureClass::Forbidden)
     }
 
     /// Whether a call conflicts with an existing object.
     pub fn is_conflict(&self) -> bool {
-        self.is_of(FailureClass::Conflict)
+        self.is_of(&FailureClass::Conflict)
     }
 
     /// Whether the effect of a call seems to exist already.
     pub fn is_already_done(&self) -> bool {
         let OpError::Failed(failure) = self else { return false };
-        match failure.class.general() {
+        match failure.meaning() {
             FailureClass::Conflict => failure.is_retryable,
             FailureClass::BadRequest => failure.message.contains("already"),
             _ => false,
@@ -130,23 +137,16 @@ impl From<InvalidId> for OpError {
     }
 }
 
+impl Failure {
+    /// The class of its status, if a service rejected a call.
+    fn meaning(&self) -> FailureClass {
+        self.status.map_or_else(|| self.class.clone(), |status| verdict(status, "").0)
+    }
+}
+
 /// The message of a rejection by any service, in the form of most of Heat's clients.
 pub fn rejection(reply: &Reply) -> String {
-    rejection_of(&reply.error_text().unwrap_or_default(), reply)
-}
-
-/// The status is behind the sentence of the service, full stop included.
-fn rejection_of(said: &str, reply: &Reply) -> String {
-    let id = reply.request_id().map(|id| format!(" (Request-ID: {id})")).unwrap_or_default();
-    format!("{said} (HTTP {}){id}", reply.status)
-}
-
-/// The message of a rejection in the form of the client of the network service.
-fn network_message(said: &str, reply: &Reply) -> String {
-    let detail = reply.text("/NeutronError/detail").filter(|detail| !detail.is_empty());
-    let detail = detail.map(|detail| format!("\n{detail}")).unwrap_or_default();
-    let id = reply.request_id().map(|id| format!("\nNeutron server returns request_ids: ['{id}']"));
-    format!("{said}{detail}{}", id.unwrap_or_default())
+    rejections::usual_message(&reply.error_text().unwrap_or_default(), reply)
 }
 
 /// The class of a rejection, and what to do next.

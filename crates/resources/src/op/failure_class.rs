@@ -44,6 +44,7 @@ failure_classes! {
     AuthorizationFailure "AuthorizationFailure",
     BadRequest "BadRequest",
     Conflict "Conflict",
+    ConflictError "ConflictError",
     ConnectFailure "ConnectFailure",
     EndpointNotFound "EndpointNotFound",
     EntityNotFound "EntityNotFound",
@@ -51,10 +52,15 @@ failure_classes! {
     Exception "Exception",
     ExternalIpAddressExhaustedClient "ExternalIpAddressExhaustedClient",
     Forbidden "Forbidden",
+    ForbiddenError "ForbiddenError",
+    HttpAuthError "HTTPAuthError",
+    HttpClientError "HTTPClientError",
     HttpError "HTTPError",
+    HttpServerError "HTTPServerError",
     HostNotCompatibleWithFixedIpsClient "HostNotCompatibleWithFixedIpsClient",
     IndexError "IndexError",
     InternalError "InternalError",
+    InternalServerError "InternalServerError",
     InvalidIpForNetworkClient "InvalidIpForNetworkClient",
     InvalidIpForSubnetClient "InvalidIpForSubnetClient",
     InvalidTemplateAttribute "InvalidTemplateAttribute",
@@ -62,11 +68,14 @@ failure_classes! {
     IpAddressGenerationFailureClient "IpAddressGenerationFailureClient",
     IpAddressInUseClient "IpAddressInUseClient",
     MacAddressInUseClient "MacAddressInUseClient",
+    MalformedRequest "MalformedRequest",
     NetworkInUseClient "NetworkInUseClient",
     NetworkNotFoundClient "NetworkNotFoundClient",
     NotFound "NotFound",
     NotSupported "NotSupported",
+    OctaviaClientException "OctaviaClientException",
     OverLimit "OverLimit",
+    OverQuota "OverQuota",
     OverQuotaClient "OverQuotaClient",
     PhysicalResourceExists "PhysicalResourceExists",
     PhysicalResourceNameAmbiguity "PhysicalResourceNameAmbiguity",
@@ -76,14 +85,18 @@ failure_classes! {
     ResourceActionNotSupported "ResourceActionNotSupported",
     ResourceActionRestricted "ResourceActionRestricted",
     ResourceInError "ResourceInError",
+    ResourceNotFound "ResourceNotFound",
     ResourceTypeUnavailable "ResourceTypeUnavailable",
     ResourceUnknownStatus "ResourceUnknownStatus",
+    ServiceUnavailableError "ServiceUnavailableError",
     StackValidationFailed "StackValidationFailed",
     StateInvalidClient "StateInvalidClient",
     SwiftSignalFailure "SwiftSignalFailure",
     SwiftSignalTimeout "SwiftSignalTimeout",
     TooManyRequests "TooManyRequests",
     Unauthorized "Unauthorized",
+    UnauthorizedError "UnauthorizedError",
+    Unknown "Unknown",
     UserParameterMissing "UserParameterMissing",
     ValueError "ValueError",
     WaitConditionFailure "WaitConditionFailure",
@@ -95,28 +108,6 @@ impl FailureClass {
     pub(super) fn of_network(error_type: &str) -> Option<FailureClass> {
         let class = FailureClass::from_name(&format!("{error_type}Client"));
         (!matches!(class, FailureClass::Other(_))).then_some(class)
-    }
-
-    /// The class of which it is a special case, by the HTTP status of the reply; most classes are special cases of none.
-    pub fn general(&self) -> FailureClass {
-        match self {
-            FailureClass::ExternalIpAddressExhaustedClient
-            | FailureClass::InvalidIpForNetworkClient
-            | FailureClass::InvalidIpForSubnetClient
-            | FailureClass::StateInvalidClient => FailureClass::BadRequest,
-            FailureClass::HostNotCompatibleWithFixedIpsClient
-            | FailureClass::IpAddressAlreadyAllocatedClient
-            | FailureClass::IpAddressGenerationFailureClient
-            | FailureClass::IpAddressInUseClient
-            | FailureClass::MacAddressInUseClient
-            | FailureClass::NetworkInUseClient
-            | FailureClass::OverQuotaClient
-            | FailureClass::PortInUseClient => FailureClass::Conflict,
-            FailureClass::NetworkNotFoundClient | FailureClass::PortNotFoundClient => {
-                FailureClass::NotFound
-            }
-            class => class.clone(),
-        }
     }
 }
 

@@ -88,6 +88,6 @@ fn a_conflict_means_patience_for_parts_and_failure_for_a_new_balancer() {
     let failed = made("OS::Octavia::LoadBalancer", properties, &mut world);
     assert_eq!(
         failed.failure(),
-        "Conflict: no (HTTP 409). Next: see what it clashes with, and update the stack when that is over."
+        "OctaviaClientException: no (HTTP 409) (Request-ID: None). Next: see what it clashes with, and update the stack when that is over."
     );
 }

@@ -114,6 +114,11 @@ fn secrets_are_what_they_are_said_to_be() {
         refusal("OS::Barbican::GenericContainer", twice).as_deref(),
         Some("Duplicate refs are not allowed.")
     );
+    let twice = r#"{"private_key_ref": "r", "private_key_passphrase_ref": "r"}"#;
+    for name in ["OS::Barbican::CertificateContainer", "OS::Barbican::RSAContainer"] {
+        assert_eq!(refusal(name, twice).as_deref(), Some("Duplicate refs are not allowed."));
+        assert_eq!(refusal(name, r#"{"private_key_ref": "r"}"#), None);
+    }
 }
 
 // --- shares ---

@@ -102,7 +102,9 @@ fn intended(word: &str, version: Version) -> Option<&'static Function> {
     }
     // Other names are words that any map may have.
     let is_marked = |name: &str| name.contains('_') || name.starts_with("Fn::");
+    if !is_marked(word) {
+        return None;
+    }
     let known = version.functions(Position::Value).map(|function| function.name);
-    let near = suggest::closest(word, known.filter(|name| is_marked(name)))?;
-    functions::named(near).filter(|_| is_marked(word))
+    functions::named(suggest::closest(word, known.filter(|name| is_marked(name)))?)
 }

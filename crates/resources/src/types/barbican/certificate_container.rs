@@ -1,8 +1,9 @@
 //! OS::Barbican::CertificateContainer: a set of secrets that together are a certificate with its
 //! key and chain.
 
-use super::common::{container, private_key_props, refer};
+use super::common::{container, no_secret_twice, private_key_props, refer};
 use crate::declare::*;
+use crate::property_access::text;
 
 pub(super) fn certificate_container() -> ResourceType {
     ResourceType::new("OS::Barbican::CertificateContainer")
@@ -19,6 +20,7 @@ pub(super) fn certificate_container() -> ResourceType {
             )
             .is(SECRET),
         ])
+        .check(|members| no_secret_twice(REFS.iter().filter_map(|name| text(members, name))))
         .adjust_fields(|op, _, fields| refer(op, fields, "certificate", &REFS))
 }
 

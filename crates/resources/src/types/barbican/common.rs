@@ -9,6 +9,7 @@ use kiln_cloud::{CallPath, get};
 use kiln_template::Secret;
 use kiln_template::functions::{Fault, step_into_attribute};
 use serde_json::{Map as Fields, Value as Json, json};
+use std::collections::BTreeSet;
 
 /// Objects of the key manager, which cannot be changed.
 pub(super) fn rest_spec(path: &'static str, many: &'static str, id: &'static str) -> RestSpec {
@@ -75,6 +76,19 @@ pub(super) fn refer(op: &Op, fields: &mut Fields<String, Json>, kind: &str, name
     fields.insert("secret_refs".into(), refs.into());
 }
 
+/// Refuses a secret that a container has twice, because the service refuses it, too.
+pub(super) fn no_secret_twice<'a>(
+    refs: impl Iterator<Item = &'a str>,
+) -> Result<(), PropertyError> {
+    let mut seen = BTreeSet::new();
+    for secret in refs {
+        if !seen.insert(secret) {
+            return Err(PropertyError::new("Duplicate refs are not allowed."));
+        }
+    }
+    Ok(())
+}
+
 /// Reads the attribute `secret_refs`: a map from the names of the secrets to their URLs.
 fn container_attribute(
     view: &View<'_>,
@@ -85,6 +99,9 @@ fn container_attribute(
         return Ok(None);
     }
     let shown = view.remote.as_map().and_then(|shown| shown.get(name));
+    if shown.is_none() {
+        return Ok(Some(Value::Null));
+    }
     let secrets = shown.and_then(Value::as_list).unwrap_or_default().iter();
     let secrets = secrets.filter_map(|secret| {
         let secret = secret.as_map()?;

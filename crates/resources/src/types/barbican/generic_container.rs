@@ -1,6 +1,6 @@
 //! OS::Barbican::GenericContainer: a set of secrets under names of one's own choice.
 
-use super::common::container;
+use super::common::{container, no_secret_twice};
 use crate::declare::*;
 use crate::property_access::{items, open, text};
 use serde_json::Value as Json;
@@ -14,7 +14,10 @@ pub(super) fn generic_container() -> ResourceType {
                 prop("name", Str, "Name under which the container lists the secret.").required(),
                 prop("ref", Str, "Reference URL of the secret.").required().is(SECRET),
             ]))])
-        .check(no_secret_twice)
+        .check(|members| {
+            let secrets = items(members, "secrets").iter().filter_map(|it| open(it).as_map());
+            no_secret_twice(secrets.filter_map(|secret| text(secret, "ref")))
+        })
         .adjust_fields(|_, _, fields| {
             let mut secrets = fields.remove("secrets").unwrap_or_else(|| Json::Array(Vec::new()));
             for secret in secrets.as_array_mut().into_iter().flatten() {
@@ -24,17 +27,4 @@ pub(super) fn generic_container() -> ResourceType {
             fields.insert("type".into(), "generic".into());
             fields.insert("secret_refs".into(), secrets);
         })
-}
-
-fn no_secret_twice(members: &Members) -> Result<(), PropertyError> {
-    let secrets = items(members, "secrets").iter().filter_map(|it| open(it).as_map());
-    let mut refs: Vec<&str> = secrets.filter_map(|secret| text(secret, "ref")).collect();
-    let number = refs.len();
-    refs.sort_unstable();
-    refs.dedup();
-    if refs.len() == number {
-        Ok(())
-    } else {
-        Err(PropertyError::new("Duplicate refs are not allowed."))
-    }
 }

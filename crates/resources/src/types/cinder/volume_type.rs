@@ -45,8 +45,7 @@ pub(super) fn volume_type() -> ResourceType {
 fn check(properties: &Members) -> Result<(), PropertyError> {
     let is_public = properties.get("is_public").is_some_and(|it| it.equals(&Value::Bool(true)));
     if is_public && !items(properties, "projects").is_empty() {
-        let message =
-            "A public volume type is everybody's: give projects only if is_public is false.";
+        let message = "Can not specify property \"projects\" if the volume type is public.";
         return Err(PropertyError::new(message));
     }
     Ok(())
