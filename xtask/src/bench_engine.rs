@@ -194,6 +194,7 @@ impl Bench {
             parameters: Arc::default(),
             aliases: Vec::new(),
             forbidden: Default::default(),
+            contract: None,
             created_by: Default::default(),
         })
     }

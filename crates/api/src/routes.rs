@@ -5,7 +5,8 @@
 
 use crate::fault::Fault;
 use crate::native::{
-    actions, changes, events, info, lookup, previews, resources, snapshots, software, stacks, types,
+    actions, changes, events, info, lookup, plans, previews, resources, snapshots, software,
+    stacks, types,
 };
 use crate::request::Request;
 use crate::response::Response;
@@ -212,6 +213,12 @@ pub static ROUTES: &[Route] = &[
     route!("DELETE" "/{tenant_id}/stacks/{stack_name}/{stack_id}", named("stacks:delete"), None, 204, Empty, [], "Deletes a stack.", stacks::delete),
     route!("PUT" "/{tenant_id}/stacks/{stack_name}/{stack_id}/preview", named("stacks:preview_update"), Object, 200, Member("resource_changes", "Changes"), ["show_nested"], "Previews an update of a stack.", previews::update),
     route!("PATCH" "/{tenant_id}/stacks/{stack_name}/{stack_id}/preview", named("stacks:preview_update_patch"), Object, 200, Member("resource_changes", "Changes"), ["show_nested"], "Previews an update of parts of a stack.", previews::patch),
+    route!("POST" "/{tenant_id}/stacks/{stack_name}/plans", named("plans:create"), Object, 201, Member("plan", "Plan"), [], "Plans the creation of a stack, or a change of the stack of this name.", plans::create),
+    route!("POST" "/{tenant_id}/stacks/{stack_name}/{stack_id}/plans", named("plans:create"), Object, 201, Member("plan", "Plan"), [], "Plans a change of a stack.", plans::change),
+    route!("GET" "/{tenant_id}/stacks/{stack_name}/{stack_id}/plans", named("plans:index"), None, 200, Member("plans", "ListedPlan*"), [], "Lists the plans of a stack.", plans::index),
+    route!("GET" "/{tenant_id}/plans/{plan_id}", named("plans:show"), None, 200, Member("plan", "Plan"), [], "Shows a plan.", plans::show),
+    route!("DELETE" "/{tenant_id}/plans/{plan_id}", named("plans:delete"), None, 204, Empty, [], "Deletes a plan.", plans::delete),
+    route!("POST" "/{tenant_id}/plans/{plan_id}/apply", named("plans:apply"), Any, 200, Member("stack", "PlannedStack"), [], "Applies a plan: does what it shows, or nothing.", plans::apply),
     route!("POST" "/{tenant_id}/stacks/{stack_name}/{stack_id}/snapshots", named("stacks:snapshot"), Object, 200, Value("Snapshot"), [], "Takes a snapshot of a stack.", snapshots::take),
     route!("GET" "/{tenant_id}/stacks/{stack_name}/{stack_id}/snapshots", named("stacks:list_snapshots"), None, 200, Member("snapshots", "Snapshot*"), [], "Lists the snapshots of a stack.", snapshots::index),
     route!("GET" "/{tenant_id}/stacks/{stack_name}/{stack_id}/snapshots/{snapshot_id}", named("stacks:show_snapshot"), None, 200, Member("snapshot", "Snapshot"), [], "Shows a snapshot.", snapshots::show),

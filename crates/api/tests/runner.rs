@@ -15,6 +15,7 @@ mod hidden;
 mod life;
 mod long_poll;
 mod observability;
+mod plans;
 mod policy;
 mod printed;
 mod remote;

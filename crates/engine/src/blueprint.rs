@@ -6,6 +6,7 @@
 
 use crate::config::Config;
 use crate::ids::{RecipeId, StackId};
+use crate::preview::Contract;
 use crate::template_cache::TemplateCache;
 use indexmap::IndexMap;
 use kiln_cloud::CreatedBy;
@@ -48,6 +49,8 @@ pub struct Recipe {
     pub forbidden: Arc<BTreeSet<Arc<str>>>,
     /// Who asked for it; that of the root holds for its whole tree.
     pub created_by: Arc<CreatedBy>,
+    /// What the update to it may do, if that was planned.
+    pub contract: Option<Arc<Contract>>,
 }
 
 impl Recipe {

@@ -219,6 +219,81 @@ fn decide_change(case: &Case<'_>) -> Decision {
     Decision::Update(converted.changed)
 }
 
+/// A part of a definition that differs from what it was.
+pub(crate) struct ChangedPart {
+    /// Its path below the resource: `properties.size`, `metadata`.
+    pub(crate) path: String,
+    pub(crate) before: Value,
+    pub(crate) after: Value,
+    /// Whether it is a reason to make another object.
+    pub(crate) forces_replacement: bool,
+    /// Whether the object has another value than the definition that it should have already.
+    pub(crate) is_drifted: bool,
+}
+
+/// The parts of the definition that differ, each with whether it alone would have another object made.
+pub(crate) fn changed_parts(case: &Case<'_>) -> Vec<ChangedPart> {
+    let (before, after) = (case.before, case.after);
+    let part = |path: &str, before: Value, after: Value| ChangedPart {
+        path: path.to_owned(),
+        before,
+        after,
+        forces_replacement: false,
+        is_drifted: false,
+    };
+    let mut parts = Vec::new();
+    if !keeps_object(case.resource, case.former_type, case.resolved_type) {
+        let former = Value::Text(case.resource.summary.type_name.clone());
+        let changed = part("type", former, Value::Text(after.type_name.clone()));
+        parts.push(ChangedPart { forces_replacement: true, ..changed });
+        return parts;
+    }
+    let converted = Converted::of(case);
+    for name in &converted.changed {
+        let value = |members: &Members| members.get(name).cloned().unwrap_or_default();
+        let path = format!("properties.{name}");
+        parts.push(ChangedPart {
+            forces_replacement: forces_replacement(case, &converted, name),
+            is_drifted: matches!(case.observed, Some(Observed::Read(read)) if read.drifted.contains_key(name)),
+            ..part(&path, value(&converted.before), value(&converted.after))
+        });
+    }
+    let names = |names: &[Arc<str>]| Value::list(names.iter().cloned().map(Value::Text));
+    let policy = |of: &ResolvedDefinition| Value::from(of.deletion_policy.name());
+    let others = [
+        ("metadata", before.metadata.clone(), after.metadata.clone()),
+        ("update_policy", before.update_policy.clone(), after.update_policy.clone()),
+        ("deletion_policy", policy(before), policy(after)),
+        ("depends_on", names(&before.depends_on), names(&after.depends_on)),
+    ];
+    let differing = others.into_iter().filter(|(_, before, after)| !before.equals(after));
+    parts.extend(differing.map(|(path, before, after)| part(path, before, after)));
+    parts
+}
+
+/// Whether another value of one property has another object made.
+fn forces_replacement(case: &Case<'_>, converted: &Converted, name: &Arc<str>) -> bool {
+    let schema = case.resolved_type.schema();
+    let is_fixed = schema.is_some_and(|schema| {
+        let property = schema.property(name);
+        !schema.any_property && property.is_some_and(|property| !property.update_allowed)
+    });
+    let replaces = case.resolved_type.builtin().and_then(|it| it.behaviour.replaces);
+    is_fixed
+        || replaces.is_some_and(|replaces| {
+            let mut after = converted.before.clone();
+            after.insert(name.clone(), converted.after.get(name).cloned().unwrap_or_default());
+            let changed = [name.clone()];
+            let change = DefinitionChange {
+                before: &converted.before,
+                after: &after,
+                changed: &changed,
+                metadata_changed: false,
+            };
+            guarded("rule of replacement", || replaces(&change)).unwrap_or(false)
+        })
+}
+
 /// Properties before and after, as the type expects them.
 struct Converted {
     before: Members,

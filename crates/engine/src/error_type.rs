@@ -97,6 +97,7 @@ error_types! {
     405 { HttpMethodNotAllowed "HTTPMethodNotAllowed" InvalidParameterValue, }
     409 {
         ActionInProgress "ActionInProgress" ActionInProgress,
+        PlanMoved "PlanMoved" InvalidParameterValue,
         StackExists "StackExists" AlreadyExists,
     }
     429 { HttpTooManyRequests "HTTPTooManyRequests" InvalidParameterValue, }

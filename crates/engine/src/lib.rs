@@ -67,10 +67,10 @@ pub use error_type::{AwsCode, ErrorType};
 pub use partial_tree::TreePart;
 pub use request_id::RequestId;
 pub use service::{
-    Availability, Change, ChangeKind, ChangeSet, ChangeSetState, ChangeSubscription, ChangeTopic,
-    EngineView, MetricDatum, MetricQuery, MetricSample, NewChangeSet, Page, Patch, PostFilter,
-    REPORT_INTERVAL, RequestError, Requester, Rules, Service, SoftwareObject, StackAlarm,
-    StackPreview, StackRequest, TemplateSource, engines,
+    AppliedPlan, Availability, Change, ChangeKind, ChangeSet, ChangeSetState, ChangeSubscription,
+    ChangeTopic, EngineView, MetricDatum, MetricQuery, MetricSample, NewChangeSet, Page, Patch,
+    PostFilter, REPORT_INTERVAL, RequestError, Requester, Rules, Service, SoftwareObject,
+    StackAlarm, StackPreview, StackRequest, StoredPlan, TemplateSource, engines,
 };
 pub use snapshot::read_snapshot;
 pub use view::{OutputView, ResourceView, StackView, TreeReader, View};

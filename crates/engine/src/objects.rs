@@ -1,4 +1,4 @@
-//! Objects that are stored beside stacks: software configurations, deployments, engines, pending delegations, webhooks of
+//! Objects that are stored beside stacks: plans, software configurations, deployments, engines, pending delegations, webhooks of
 //! alarms, used signatures.
 //!
 //! These objects have no owner and no fence: each is written as a whole, and the last write wins.
@@ -80,6 +80,8 @@ pub enum ObjectKind {
     Config,
     /// A change set.
     ChangeSet,
+    /// A plan.
+    Plan,
     /// The application of a configuration to a server.
     Deployment,
     /// An engine that has reported itself.
@@ -98,6 +100,7 @@ impl ObjectKind {
         match self {
             ObjectKind::Config => "config",
             ObjectKind::ChangeSet => "change_set",
+            ObjectKind::Plan => "plan",
             ObjectKind::Deployment => "deployment",
             ObjectKind::Engine => "engine",
             ObjectKind::PendingDelegation => "promise",
@@ -109,9 +112,9 @@ impl ObjectKind {
     /// The kind of a name.
     pub fn parse(name: &str) -> Option<ObjectKind> {
         use ObjectKind::{
-            ChangeSet, Config, Deployment, Engine, PendingDelegation, UsedSignatures, Webhook,
+            ChangeSet, Config, Deployment, Engine, PendingDelegation, Plan, UsedSignatures, Webhook,
         };
-        [ChangeSet, Config, Deployment, Engine, Webhook, PendingDelegation, UsedSignatures]
+        [ChangeSet, Config, Deployment, Engine, Webhook, PendingDelegation, Plan, UsedSignatures]
             .into_iter()
             .find(|kind| kind.name() == name)
     }

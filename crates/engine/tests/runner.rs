@@ -17,6 +17,7 @@ mod lifecycle;
 mod lifecycle_rules;
 mod nested;
 mod notifications;
+mod planning;
 mod preview;
 mod refused;
 mod runtime;

@@ -66,6 +66,11 @@ pub(crate) enum KilnCommand {
     Config(ConfigCommand),
     /// Create, update, inspect and delete stacks
     Stack(Box<crate::client::stack::StackArgs>),
+    /// Plan a create, an update or a delete of a stack: show what would be done, and keep it
+    #[command(after_help = PLAN_EXAMPLES)]
+    Plan(Box<crate::client::plan::PlanArgs>),
+    /// Apply a plan: do what it shows, or nothing
+    Apply(Box<crate::client::plan::ApplyArgs>),
     /// Inspect the orchestration service: resource types, template versions, engines
     Orchestration(Box<crate::client::orchestration::OrchestrationArgs>),
     /// Manage software configurations and deployments
@@ -394,6 +399,12 @@ const EXPLAIN_EXAMPLES: &str = "\
 Examples:
   kiln explain
   kiln explain K0403";
+
+const PLAN_EXAMPLES: &str = "\
+Examples:
+  kiln plan -t web.yaml web
+  kiln plan --existing --parameter flavor=m1.large web
+  kiln plan --delete web -f json";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:

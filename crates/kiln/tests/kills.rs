@@ -131,6 +131,7 @@ impl Story {
             aliases: Vec::new(),
             forbidden: Default::default(),
             created_by: Default::default(),
+            contract: None,
         })
     }
 

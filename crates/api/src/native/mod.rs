@@ -5,6 +5,7 @@ pub(crate) mod changes;
 pub(crate) mod events;
 pub(crate) mod info;
 pub(crate) mod lookup;
+pub(crate) mod plans;
 pub(crate) mod previews;
 mod resource_pages;
 pub(crate) mod resources;

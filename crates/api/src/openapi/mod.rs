@@ -153,6 +153,7 @@ fn body(route: &Route) -> Value {
             ("status", kind("string")),
             ("status_reason", kind("string")),
         ],
+        ("POST", "apply") => vec![("digest", kind("string")), ("allow_replace", kind("boolean"))],
         ("POST", "snapshots") => vec![("name", kind("string"))],
         (_, last) => {
             if matches!(last, "stacks" | "preview") && route.method == "POST" {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 type Shape = (&'static str, &'static [(&'static str, &'static str)]);
 
 #[rustfmt::skip]
-const SHAPES: [Shape; 15] = [
+const SHAPES: [Shape; 18] = [
     ("Link", &[("href", "text"), ("rel", "text")]),
     ("NewStack", &[("id", "text"), ("links", "Link*")]),
     ("ListedStack", &[
@@ -50,6 +50,16 @@ const SHAPES: [Shape; 15] = [
         ("unchanged", "list"), ("updated", "list"), ("replaced", "list"), ("added", "list"),
         ("deleted", "list"),
     ]),
+    ("Plan", &[
+        ("id", "text"), ("stack_name", "text"), ("stack_id", "text"), ("links", "Link*"), ("action", "text"),
+        ("created", "time"), ("expires", "time"), ("digest", "text"), ("applied", "flag"), ("summary", "map"),
+        ("resources", "list"),
+    ]),
+    ("ListedPlan", &[
+        ("id", "text"), ("stack_name", "text"), ("stack_id", "text"), ("links", "Link*"), ("action", "text"),
+        ("created", "time"), ("expires", "time"), ("digest", "text"), ("applied", "flag"), ("summary", "map"),
+    ]),
+    ("PlannedStack", &[("id", "text"), ("stack_name", "text"), ("links", "Link*")]),
     ("Document", &[
         ("name", "text"), ("id", "text"), ("action", "text"), ("status", "text"), ("template", "map"),
         ("environment", "map"), ("files", "map"), ("project_id", "text"),

@@ -106,6 +106,11 @@ const NATIVE: &[Builtin] = &[
     reader("build_info:build_info", "Show which version runs."),
     reader("events:index", "List what happened to a stack."),
     reader("events:show", "Show one event."),
+    member("plans:apply", "Apply a plan; the rule of what it does must hold, too."),
+    member("plans:create", "Plan a create, an update or a delete."),
+    member("plans:delete", "Delete a plan."),
+    reader("plans:index", "List the plans of a stack."),
+    reader("plans:show", "Show a plan."),
     reader("resource:index", "List the resources of a stack."),
     member(
         "resource:mark_unhealthy",

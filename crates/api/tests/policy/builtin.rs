@@ -38,6 +38,7 @@ fn name(json: &Json) -> String {
 fn is_ours(rule: &str) -> bool {
     let actions = ["ChangeSet", "ChangeSets", "GetTemplateSummary"];
     rule.starts_with("cloudwatch:")
+        || rule.starts_with("plans:")
         || rule == "stacks:export_in_clear"
         || actions.iter().any(|action| rule.ends_with(action))
 }

@@ -288,6 +288,7 @@ impl Recipe {
             parameters: Arc::default(),
             aliases: Vec::new(),
             forbidden: Arc::default(),
+            contract: None,
             created_by: Arc::default(),
         }
     }

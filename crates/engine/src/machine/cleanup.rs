@@ -5,6 +5,7 @@ use super::reached::Transition;
 use super::traversal::Phase;
 use super::{Machine, Timer};
 use crate::ids::ResourceId;
+use crate::preview::Act;
 use crate::state::{Action, Status};
 use crate::tree::{Env, Slot, StackKey, Tree};
 use kiln_resources::behaviour::OperationKind;
@@ -30,6 +31,7 @@ impl Machine {
         let mut slots = self.tree.unwanted(key);
         let is_used = self.tree.is_used_outside(key);
         slots.retain(|slot| !is_used && self.tree.is_current(*slot) && !self.tree.is_wanted(*slot));
+        slots.retain(|slot| self.tree.may_clean_up(*slot));
         if is_used {
             self.reached.hit(Transition::RemovedKeptForUsers);
         }
@@ -83,6 +85,10 @@ impl Machine {
         if is_delete && self.pauses_at_hook(env, slot, Hook::PreDelete, Action::Delete) {
             return self.park(key, slot, node);
         }
+        let name = self.tree.resource(slot).summary.name.clone();
+        if self.leaves_plan(env, (key, &name), Act::Delete, None) {
+            return;
+        }
         let (kind, action) = (OperationKind::Delete, Action::Delete);
         let start = OperationSpec { kind, action, node, target: None, requires: Vec::new() };
         self.start_operation(env, slot, start);
@@ -112,6 +118,22 @@ impl Tree {
         let is_wanted = |slot: Slot| !is_delete && self.is_wanted(slot);
         let is_to_go = |slot: &Slot| !is_wanted(*slot) || self.has_deferred_cleanup(*slot);
         self.stack(key).resources.values().copied().filter(is_to_go).collect()
+    }
+
+    /// The resources of a stack that would be removed if some are kept, each before those that it needs.
+    pub(crate) fn removed(&self, key: StackKey, is_kept: impl Fn(Slot) -> bool) -> Vec<Slot> {
+        let goes = |slot: &Slot| {
+            let resource = self.resource(*slot);
+            let state = resource.summary.state;
+            let is_gone = state.is(Action::Delete, Status::Complete)
+                || state.is(Action::Init, Status::Complete) && !resource.is_doubtful;
+            resource.copy_of.is_none() && !is_gone && !is_kept(*slot)
+        };
+        let slots: Vec<Slot> = self.stack(key).resources.values().copied().filter(goes).collect();
+        let edges = RemovalEdges::new(self, &slots);
+        let graph = edges.graph(|_| true).unwrap_or_else(|| edges.acyclic_graph());
+        let order = graph.order().unwrap_or_default();
+        order.into_iter().filter_map(|at| slots.get(at).copied()).collect()
     }
 
     /// Whether resources outside a nested stack depend on it, in the stack that it is nested in or further up.

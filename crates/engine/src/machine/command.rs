@@ -170,6 +170,13 @@ impl Machine {
             settings.credential.into_iter().for_each(|unused| self.tree.revoke_later(unused));
             return;
         }
+        if recipe.contract.as_ref().is_some_and(|it| it.base != self.tree.record_hash()) {
+            // Nothing is done, and an event says so.
+            self.reached.hit(Transition::CommandIgnored);
+            settings.credential.into_iter().for_each(|unused| self.tree.revoke_later(unused));
+            let failed = State::new(Action::Update, Status::Failed);
+            return self.tree.stack_event(env, key, failed, super::contract::MOVED);
+        }
         let stack = self.tree.stack_mut(key);
         if let Some(tags) = settings.tags {
             stack.summary.tags = tags;

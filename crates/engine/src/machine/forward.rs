@@ -7,6 +7,7 @@ use crate::blueprint::{Blueprint, ResolvedType};
 use crate::decide::{Announcement, Case, Decision, decide, keeps_object};
 use crate::failure::Failure;
 use crate::ids::ResourceId;
+use crate::preview::Act;
 use crate::state::{Action, State, Status};
 use crate::summary::ResourceSummary;
 use crate::tree::{Env, Resource, Slot, StackKey, Tree};
@@ -75,6 +76,10 @@ impl Machine {
             requires: self.tree.requirements(key, &blueprint, at),
         };
         match self.tree.choose(&blueprint, &goal, &candidates) {
+            found
+                if found.as_ref().is_none_or(|(slot, _)| {
+                    self.tree.resource(*slot).summary.state.action == Action::Init
+                }) && self.leaves_plan(env, (key, name), Act::Create, None) => {}
             None => {
                 self.reached.hit(Transition::ResourceAdded);
                 let slot = self.new_resource(env, key, &goal, name);
@@ -180,6 +185,15 @@ impl Machine {
     ) {
         let key = self.tree.resource(slot).stack;
         let name = self.tree.resource(slot).summary.name.clone();
+        let act = match &decision {
+            // An update goes into every nested stack, whose resources are looked at one by one.
+            Decision::Update(_) if !goal.resolved_type.is_nested() => Some(Act::Update),
+            Decision::Replace(_) => Some(Act::Replace),
+            _ => None,
+        };
+        if act.is_some_and(|act| self.leaves_plan(env, (key, &name), act, Some((slot, &goal)))) {
+            return;
+        }
         match decision {
             Decision::Keep if self.tree.is_at_post_hook(slot) => self.park(key, slot, goal.at),
             Decision::Keep => {
@@ -359,7 +373,7 @@ impl Tree {
 
     /// Of the resources of a name, the one that is closest to the definition: one that can stay as it is comes
     /// before one that must be updated, and that before one that must be replaced.
-    fn choose(
+    pub(crate) fn choose(
         &self,
         blueprint: &Blueprint,
         goal: &Goal<'_>,
@@ -376,11 +390,22 @@ impl Tree {
     }
 
     pub(crate) fn decision(&self, blueprint: &Blueprint, goal: &Goal<'_>, slot: Slot) -> Decision {
+        match self.case(blueprint, goal, slot) {
+            Some(case) => decide(&case),
+            None => Decision::Replace(Announcement::Silent),
+        }
+    }
+
+    /// What is to be decided on; nothing if the resource never had a definition.
+    pub(crate) fn case<'t>(
+        &'t self,
+        blueprint: &Blueprint,
+        goal: &'t Goal<'_>,
+        slot: Slot,
+    ) -> Option<Case<'t>> {
         let resource = self.resource(slot);
-        let Some(before) = &resource.definition else {
-            return Decision::Replace(Announcement::Silent);
-        };
-        decide(&Case {
+        let before = resource.definition.as_ref()?;
+        Some(Case {
             resource,
             former_type: self.builtin_type(resource),
             before,
@@ -412,7 +437,7 @@ fn replacement_reason(name: &str) -> String {
 }
 
 /// Whether objects of a type have to be restored after they were replaced.
-fn comes_back(resource_type: &ResolvedType) -> bool {
+pub(crate) fn comes_back(resource_type: &ResolvedType) -> bool {
     resource_type
         .builtin()
         .is_some_and(|resource_type| resource_type.behaviour.restored_on_rollback)

@@ -15,6 +15,7 @@ mod begin;
 mod bug;
 mod cleanup;
 mod command;
+mod contract;
 mod deferred_cleanup;
 mod end;
 mod external;
@@ -41,7 +42,7 @@ mod traversal;
 
 pub use bug::Bug;
 pub use command::{Command, NewStack, StackSettings};
-pub(crate) use forward::Goal;
+pub(crate) use forward::{Goal, comes_back};
 pub use reached::{Reached, Transition};
 pub(crate) use traversal::Traversal;
 

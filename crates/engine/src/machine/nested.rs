@@ -76,6 +76,7 @@ impl Machine {
             aliases: stage.aliases,
             // The creator of the root and the types that are forbidden hold for the whole tree.
             forbidden: Arc::default(),
+            contract: None,
             created_by: Arc::default(),
         });
         if let Err(failure) = self.tree.check_nested_size(slot, recipe.made_bytes()) {

@@ -267,6 +267,7 @@ impl Machine {
         let recipe = Recipe {
             // A restore gives its user no more rights than an update.
             forbidden: self.tree.stack(key).recipe.forbidden.clone(),
+            contract: None,
             created_by: self.tree.stack(key).recipe.created_by.clone(),
             ..recipe_of(&snapshot, restored, RecipeId(env.ids.next()))
         };

@@ -3,11 +3,19 @@
 //! A preview takes the same decisions as an update, on values as far as they are known. The reference of a resource that would
 //! be replaced is unknown, so its dependents are shown as changed, too.
 
+mod contract;
+mod detail;
+mod foreseen;
 mod nested;
+mod plan;
+mod plan_value;
 mod room;
 mod size;
 mod sketch;
 
+pub use contract::{Allowed, Contract};
+pub use detail::{Cause, Detail, PartChange};
+pub use plan::{Act, Plan, PlannedAction, Step, Tally, shown};
 pub(crate) use size::Oversize;
 pub use sketch::{Current, Sketch};
 
@@ -15,16 +23,18 @@ use crate::blueprint::{Blueprint, Identity, Recipe, ResolvedType, no_kept_text};
 use crate::config::Config;
 use crate::decide::Decision;
 use crate::failure::Failure;
+use crate::ids::ResourceId;
 use crate::ids::StackId;
-use crate::machine::Goal;
-use crate::resolver::StackScope;
+use crate::machine::{Goal, comes_back};
 use crate::tree::{Slot, StackKey, Tree};
 use crate::view::OutputView;
+use foreseen::Foreseen;
 use kiln_resources::op::FailureClass;
 use kiln_template::functions::{Facade, Fault, step_into_attribute};
-use kiln_template::{Definition, Members, ResolvedDefinition, Resolver, Scope, Unknown, Value};
+use kiln_template::{Definition, Members, ResolvedDefinition, Resolver, Scope, Sources, Value};
+use nested::Inside;
 use room::Room;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -41,6 +51,8 @@ pub enum Fate {
     Added,
     /// It would be deleted.
     Deleted,
+    /// It would be refused. Only plans show that: a preview fails as a whole.
+    Refused,
 }
 
 /// A resource and its fate.
@@ -61,6 +73,8 @@ pub struct Forecast {
     pub nested: Option<Value>,
     /// The same for the resources of its nested stack.
     pub inside: Vec<Forecast>,
+    /// What else a plan shows.
+    detail: Option<Box<Detail>>,
 }
 
 /// A root stack that would be created.
@@ -80,6 +94,16 @@ pub fn create(config: &Arc<Config>, new: NewRoot<'_>) -> Result<Vec<Forecast>, S
     let (mut tree, place, blueprint) = new.into_parts(config)?;
     let mut room = Room::of(&tree);
     tree.forecast(&place, &blueprint, &mut room)
+}
+
+/// Plans the creation of a stack: as a preview, but values that are not known beforehand are shown as such.
+pub fn plan_create(config: &Arc<Config>, new: NewRoot<'_>) -> Result<Plan, String> {
+    let sources = plan::sources(&new.recipe.template);
+    let (mut tree, place, blueprint) = new.into_parts(config)?;
+    let place = Place { is_new: false, is_planned: true, sources, ..place };
+    let mut room = Room::of(&tree);
+    let forecasts = tree.forecast(&place, &blueprint, &mut room)?;
+    Ok(Plan::new(PlannedAction::Create, forecasts))
 }
 
 /// Refuses to create a tree that would have more resources, or would be nested deeper, than the operator allows. Resources
@@ -166,11 +190,16 @@ struct Place {
     depth: usize,
     /// Whether the whole tree is new: then nothing is unknown, only not there.
     is_new: bool,
+    /// Whether it is planned: causes are looked for, and everything that would be deleted is shown.
+    is_planned: bool,
+    /// The text of its template, if it has one and is planned.
+    sources: Option<Sources>,
 }
 
 impl Place {
     fn new(name: Arc<str>, is_new: bool) -> Place {
-        Place { key: None, name, parent_resource: None, depth: 0, is_new }
+        let (key, parent_resource, depth) = (None, None, 0);
+        Place { key, name, parent_resource, depth, is_new, is_planned: false, sources: None }
     }
 }
 
@@ -180,6 +209,23 @@ impl Tree {
         let (place, blueprint) = self.next_root(recipe)?;
         let mut room = Room::of(self);
         self.forecast(&place, &blueprint, &mut room)
+    }
+
+    /// Plans an update of the root stack to a recipe.
+    pub fn plan(&mut self, recipe: &Recipe) -> Result<Plan, String> {
+        let (place, blueprint) = self.next_root(recipe)?;
+        let sources = plan::sources(&recipe.template);
+        let place = Place { is_planned: true, sources, ..place };
+        let mut room = Room::of(self);
+        let forecasts = self.forecast(&place, &blueprint, &mut room)?;
+        Ok(Plan::new(PlannedAction::Update, forecasts))
+    }
+
+    /// Plans the removal of the tree.
+    pub fn plan_delete(&self) -> Result<Plan, String> {
+        let mut room = Room::of(self);
+        let forecasts = self.forecast_removal_of(self.root_key(), &mut room)?;
+        Ok(Plan::new(PlannedAction::Delete, forecasts))
     }
 
     /// Refuses to update the tree to a recipe with which it would have more resources, or would be nested deeper, than the
@@ -220,10 +266,10 @@ impl Tree {
         room.take_resources(definition.resources().count())?;
         let order = definition.order().map_err(|_| "Circular Dependency Found".to_owned())?;
         let users = definition.graph().dependents();
-        let (mut seen, mut forecasts) = (Seen::default(), Vec::new());
+        let former_users = place.key.map(|key| self.users_of(key)).unwrap_or_default();
+        let (mut seen, mut forecasts, mut kept) = (Seen::default(), Vec::new(), BTreeSet::new());
         for at in order {
             let Some(resource) = definition.resource_at(at) else { continue };
-            let current = place.key.and_then(|key| self.current(key, &resource.name));
             let resolved = self.resolve_preview(place, blueprint, at, &seen.fates)?;
             let goal = Goal {
                 at,
@@ -231,22 +277,40 @@ impl Tree {
                 definition: resolved,
                 requires: Vec::new(),
             };
-            let fate = self.fate(blueprint, &goal, current)?;
+            let chosen = self.chosen(place, blueprint, &goal, &resource.name);
+            let current = chosen.as_ref().map(|(slot, _)| *slot);
+            let fate = match fate_of(goal.resolved_type, chosen.as_ref().map(|it| &it.1)) {
+                Ok(fate) => fate,
+                Err(_) if place.is_planned => Fate::Refused,
+                Err(why) => return Err(why),
+            };
             let sketch = self.sketch(place, definition, &goal, &users);
             room.take_bytes(&sketch)?;
             seen.fates.insert(resource.name.clone(), fate);
             seen.properties.insert(resource.name.clone(), Arc::new(sketch.properties.clone()));
+            let mut detail = match place.is_planned {
+                true => {
+                    Some(Box::new(self.detail(place, blueprint, &goal, chosen.as_ref(), &seen)))
+                }
+                false => None,
+            };
             let known = ((current, fate), &seen);
-            let inside = self.forecast_nested(place, blueprint, &goal, known, room)?;
-            let (nested, mut inside) = inside.unwrap_or_default();
+            let inside = match fate {
+                Fate::Refused => Inside::default(),
+                _ => self.forecast_nested(place, blueprint, &goal, known, room)?,
+            };
+            let Inside { nested, forecasts: mut inside, unknown } = inside;
+            if let Some(detail) = &mut detail {
+                detail.inside_unknown = unknown;
+            }
             let keeps_values = self.may_keep_values(blueprint, &goal, (current, fate))
                 && inside.iter().all(|forecast| forecast.keeps_values);
             if keeps_values {
                 seen.fates.insert(resource.name.clone(), Fate::Unchanged);
             }
             let resource = match (fate, current) {
-                (Fate::Updated, Some(slot)) => self.sketch_current(slot),
-                (Fate::Unchanged, Some(slot)) => {
+                (Fate::Updated, Some(slot)) => self.sketch_current(slot, &former_users),
+                (Fate::Unchanged | Fate::Refused, Some(slot)) => {
                     Sketch { current: self.current_of(slot), ..sketch }
                 }
                 _ => sketch,
@@ -264,17 +328,55 @@ impl Tree {
                 keeps_values,
                 nested,
                 inside,
+                detail,
             });
+            kept.extend(current);
         }
-        if let Some(key) = place.key {
-            let names = self.stack(key).by_name.keys();
-            let gone = names.filter(|name| !definition.has_resource(name));
-            let gone = gone.filter_map(|name| self.current(key, name));
-            for slot in gone {
-                forecasts.push(self.forecast_removal(slot, room)?);
+        let Some(key) = place.key else { return Ok(forecasts) };
+        let gone = match place.is_planned {
+            // Nothing else that a former update has left behind stays.
+            true => self.removed(key, |slot| kept.contains(&slot)),
+            false => {
+                let names = self.stack(key).by_name.keys();
+                let gone = names.filter(|name| !definition.has_resource(name));
+                gone.filter_map(|name| self.current(key, name)).collect()
             }
+        };
+        for slot in gone {
+            forecasts.push(self.forecast_removal(slot, &former_users, room)?);
         }
         Ok(forecasts)
+    }
+
+    /// Of the resources of a name, the one that would be brought to the definition, and what would be done with it.
+    fn chosen(
+        &self,
+        place: &Place,
+        blueprint: &Blueprint,
+        goal: &Goal<'_>,
+        name: &str,
+    ) -> Option<(Slot, Decision)> {
+        let key = place.key?;
+        let (slot, decision) = self.choose(blueprint, goal, self.stack(key).by_name.get(name)?)?;
+        let is_back = self.current(key, name) != Some(slot) && comes_back(goal.resolved_type);
+        match decision {
+            Decision::Keep | Decision::MarkComplete if is_back => {
+                Some((slot, Decision::Update(Vec::new())))
+            }
+            decision => Some((slot, decision)),
+        }
+    }
+
+    /// The names of the resources of a stack that need others, by the ids of those.
+    fn users_of(&self, key: StackKey) -> Users {
+        let mut users = Users::new();
+        for slot in self.stack(key).resources.values() {
+            let user = self.resource(*slot);
+            for id in &user.requires {
+                users.entry(*id).or_default().push(user.summary.name.clone());
+            }
+        }
+        users
     }
 
     fn fate(
@@ -283,26 +385,20 @@ impl Tree {
         goal: &Goal<'_>,
         current: Option<Slot>,
     ) -> Result<Fate, String> {
-        if let ResolvedType::Unknown(why) = goal.resolved_type {
-            return Err(why.to_string());
-        }
-        let Some(slot) = current else { return Ok(Fate::Added) };
-        Ok(match self.decision(blueprint, goal, slot) {
-            Decision::Keep | Decision::MarkComplete => Fate::Unchanged,
-            Decision::Update(_) => Fate::Updated,
-            Decision::Replace(_) => Fate::Replaced,
-            Decision::Reject(_, message) => return Err(message),
-            Decision::Restricted(what) => {
-                return Err(format!("{} is restricted for resource.", what.name()));
-            }
-        })
+        let decision = current.map(|slot| self.decision(blueprint, goal, slot));
+        fate_of(goal.resolved_type, decision.as_ref())
     }
 
     /// A resource that would be deleted, with its nested stack.
-    fn forecast_removal(&self, slot: Slot, room: &mut Room) -> Result<Forecast, String> {
+    fn forecast_removal(
+        &self,
+        slot: Slot,
+        users: &Users,
+        room: &mut Room,
+    ) -> Result<Forecast, String> {
         let child = self.resource(slot).child;
         let inside = self.forecast_removal_inside(slot, room)?;
-        let resource = self.sketch_current(slot);
+        let resource = self.sketch_current(slot, users);
         room.take_bytes(&resource)?;
         Ok(Forecast {
             fate: Fate::Deleted,
@@ -312,6 +408,7 @@ impl Tree {
             keeps_values: false,
             nested: None,
             inside,
+            detail: Some(Box::new(self.removal_detail(slot))),
         })
     }
 
@@ -322,9 +419,17 @@ impl Tree {
         room: &mut Room,
     ) -> Result<Vec<Forecast>, String> {
         let Some(child) = self.resource(slot).child else { return Ok(Vec::new()) };
+        let users = self.users_of(child);
         let names = self.stack(child).by_name.keys();
         let current = names.filter_map(|name| self.current(child, name));
-        current.map(|slot| self.forecast_removal(slot, room)).collect()
+        current.map(|slot| self.forecast_removal(slot, &users, room)).collect()
+    }
+
+    /// The resources of a stack that would be deleted, those that replaced ones included.
+    fn forecast_removal_of(&self, key: StackKey, room: &mut Room) -> Result<Vec<Forecast>, String> {
+        let users = self.users_of(key);
+        let removed = self.removed(key, |_| false).into_iter();
+        removed.map(|slot| self.forecast_removal(slot, &users, room)).collect()
     }
 
     /// Whether a resource with a fate may keep its reference and its attributes: a nested stack does, unless its definition
@@ -388,6 +493,24 @@ impl Tree {
     }
 }
 
+/// The names of resources that need others, by the ids of those.
+type Users = BTreeMap<ResourceId, Vec<Arc<str>>>;
+
+/// The fate that a decision means; the error is the reason for which the resource would be refused.
+fn fate_of(resolved_type: &ResolvedType, decision: Option<&Decision>) -> Result<Fate, String> {
+    if let ResolvedType::Unknown(why) = resolved_type {
+        return Err(why.to_string());
+    }
+    let Some(decision) = decision else { return Ok(Fate::Added) };
+    match decision {
+        Decision::Keep | Decision::MarkComplete => Ok(Fate::Unchanged),
+        Decision::Update(_) => Ok(Fate::Updated),
+        Decision::Replace(_) => Ok(Fate::Replaced),
+        Decision::Reject(_, message) => Err(message.clone()),
+        Decision::Restricted(what) => Err(format!("{} is restricted for resource.", what.name())),
+    }
+}
+
 /// The description and the parameters of a template.
 fn described(definition: &Definition) -> Value {
     let template = &definition.template;
@@ -407,56 +530,4 @@ fn described(definition: &Definition) -> Value {
 struct Seen {
     fates: BTreeMap<Arc<str>, Fate>,
     properties: BTreeMap<Arc<str>, Arc<Members>>,
-}
-
-/// A stack as its template would see it in the middle of the update.
-struct Foreseen<'t> {
-    world: Option<StackScope<'t>>,
-    fates: &'t BTreeMap<Arc<str>, Fate>,
-    is_new: bool,
-}
-
-impl<'t> Foreseen<'t> {
-    /// The existing stack, if a resource with one of these fates keeps its values.
-    fn known(&self, resource: &str, stays: &[Fate]) -> Option<&StackScope<'t>> {
-        let fate = self.fates.get(resource)?;
-        self.world.as_ref().filter(|_| stays.contains(fate))
-    }
-
-    /// A value that is known later: null in the preview of a create, otherwise unknown.
-    fn later(&self, what: impl FnOnce() -> Unknown) -> Value {
-        if self.is_new { Value::Null } else { Value::Unknown(what()) }
-    }
-}
-
-impl Resolver for Foreseen<'_> {
-    fn reference(&self, resource: &str) -> Result<Value, Fault> {
-        match self.known(resource, &[Fate::Unchanged, Fate::Updated]) {
-            Some(world) => Resolver::reference(world, resource),
-            None if self.is_new => Ok(resource.into()),
-            None => Ok(Value::Unknown(Unknown::Reference(resource.into()))),
-        }
-    }
-
-    fn attribute(&self, resource: &str, attribute: &str, keys: &[Value]) -> Result<Value, Fault> {
-        match self.known(resource, &[Fate::Unchanged]) {
-            Some(world) => Resolver::attribute(world, resource, attribute, keys),
-            None => Ok(self.later(|| Unknown::attribute(resource, attribute))),
-        }
-    }
-
-    fn attributes(&self, resource: &str) -> Result<Value, Fault> {
-        match self.known(resource, &[Fate::Unchanged]) {
-            Some(world) => world.attributes(resource),
-            None => Ok(self.later(|| Unknown::attribute(resource, ""))),
-        }
-    }
-
-    fn facade(&self, part: Facade) -> Result<Value, Fault> {
-        self.world.as_ref().map_or(Ok(Value::Null), |world| world.facade(part))
-    }
-
-    fn availability_zones(&self) -> Result<Value, Fault> {
-        Ok(self.later(|| Unknown::AvailabilityZones))
-    }
 }

@@ -3,7 +3,7 @@
 use super::room::Room;
 use super::{Fate, Forecast, Place, Seen};
 use crate::blueprint::{Blueprint, Identity, Recipe, ResolvedType, Source};
-use crate::ids::{RecipeId, ResourceId};
+use crate::ids::RecipeId;
 use crate::machine::Goal;
 use crate::resolver::StackScope;
 use crate::tree::{Slot, StackKey, Tree};
@@ -19,8 +19,16 @@ use uuid::Uuid;
 /// How many stages of a group are looked at: each brings it closer to what it should be.
 const MAX_STAGES: usize = 10_000;
 
-/// The description of a nested template, and the fates of its resources.
-type Inside = (Option<Value>, Vec<Forecast>);
+/// What would be in a nested stack.
+#[derive(Default)]
+pub(super) struct Inside {
+    /// The description of its template.
+    pub(super) nested: Option<Value>,
+    /// The fates of its resources.
+    pub(super) forecasts: Vec<Forecast>,
+    /// Why its resources are not known yet.
+    pub(super) unknown: Option<String>,
+}
 
 impl Tree {
     pub(super) fn forecast_nested(
@@ -30,15 +38,18 @@ impl Tree {
         goal: &Goal<'_>,
         (existing, seen): ((Option<Slot>, Fate), &Seen),
         room: &mut Room,
-    ) -> Result<Option<Inside>, String> {
+    ) -> Result<Inside, String> {
         match self.nested_stack(place, parent_blueprint, goal, existing, seen) {
             Ok(Some((inner, blueprint))) => {
                 let inside = self.forecast(&inner, &blueprint, room)?;
-                Ok(Some((Some(super::described(&blueprint.definition)), inside)))
+                let nested = Some(super::described(&blueprint.definition));
+                Ok(Inside { nested, forecasts: inside, unknown: None })
             }
-            Ok(None) => Ok(None),
+            Ok(None) => Ok(Inside::default()),
             // What depends on values that are not known yet is left out.
-            Err(Unforeseen::NotKnownYet(_)) if !place.is_new => Ok(None),
+            Err(Unforeseen::NotKnownYet(why)) if !place.is_new => {
+                Ok(Inside { unknown: Some(why), ..Inside::default() })
+            }
             Err(
                 Unforeseen::Limit(why) | Unforeseen::Refused(why) | Unforeseen::NotKnownYet(why),
             ) => Err(why),
@@ -108,6 +119,8 @@ impl Tree {
             parent_resource: Some(name.clone()),
             depth: place.depth + 1,
             is_new: place.is_new,
+            is_planned: place.is_planned,
+            sources: place.sources.as_ref().and_then(|_| super::plan::sources(&recipe.template)),
         };
         let id = child.map(|child| self.stack(child).id);
         let config = self.config.clone();
@@ -143,8 +156,8 @@ impl Tree {
         for _ in 0..MAX_STAGES {
             let mut fresh = || {
                 drawn += 1;
-                // A short id is made of the first bits.
-                ResourceId(Uuid::from_u128(drawn << 96)).short()
+                // No name that is drawn has a hyphen.
+                format!("new-{drawn}")
             };
             let mut group = Group {
                 name,

@@ -1,6 +1,6 @@
 //! A resource as it is, or as it would be.
 
-use super::Place;
+use super::{Place, Users};
 use crate::ids::{PhysicalId, ResourceId, StackId};
 use crate::machine::Goal;
 use crate::state::State;
@@ -85,13 +85,9 @@ impl Tree {
     }
 
     /// A resource as it is.
-    pub(super) fn sketch_current(&self, slot: Slot) -> Sketch {
+    pub(super) fn sketch_current(&self, slot: Slot, users: &Users) -> Sketch {
         let resource = self.resource(slot);
         let stack = self.stack(resource.stack);
-        let named = |other: &Slot| {
-            let other = self.resource(*other);
-            other.requires.contains(&resource.id).then(|| other.summary.name.clone())
-        };
         let description = stack.blueprint.as_ref().and_then(|blueprint| {
             blueprint.definition.resource(&resource.summary.name)?.description.clone()
         });
@@ -109,7 +105,7 @@ impl Tree {
             parent_resource: stack
                 .parent_resource
                 .map(|(_, slot)| self.resource(slot).summary.name.clone()),
-            required_by: stack.resources.values().filter_map(named).collect(),
+            required_by: users.get(&resource.id).cloned().unwrap_or_default(),
             description: description.unwrap_or_default(),
             metadata: or_empty(&resource.metadata),
             attributes: attributes.as_map().cloned().unwrap_or_default(),

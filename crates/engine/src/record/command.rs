@@ -1,7 +1,7 @@
 //! Commands and their records.
 
 use super::v1::names::Word;
-use super::v1::{CommandBody, CredentialBody, SentRecipeBody, SettingsBody};
+use super::v1::{CommandBody, ContractBody, CredentialBody, SentRecipeBody, SettingsBody};
 use super::value::{Id, Stored};
 use super::{Record, Unreadable};
 use crate::blueprint::{Recipe, Source};
@@ -98,6 +98,7 @@ impl From<&Recipe> for SentRecipeBody {
             environment: Stored(recipe.environment.to_value()),
             forbidden: (*recipe.forbidden).clone(),
             created_by: super::recipe::write_created_by(&recipe.created_by),
+            contract: recipe.contract.as_deref().map(ContractBody::from),
         }
     }
 }
@@ -113,6 +114,7 @@ impl TryFrom<SentRecipeBody> for Recipe {
             environment: Arc::new(super::recipe::environment(&body.environment)?),
             parameters: Arc::default(),
             aliases: Vec::new(),
+            contract: super::recipe::read_contract(body.contract)?,
             forbidden: Arc::new(body.forbidden),
             created_by: Arc::new(super::recipe::read_created_by(body.created_by)),
         })

@@ -163,6 +163,7 @@ impl OperationBody {
                     class: FailureClass::from_name(&failure.class),
                     message: failure.message,
                     is_retryable: true,
+                    status: None,
                 }),
                 too_large: None,
                 drifted: self.drifted.0,

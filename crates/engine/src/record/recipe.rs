@@ -1,10 +1,11 @@
 //! Recipes and their records.
 
-use super::v1::{CreatedByBody, RecipeBody, TemplateBody};
+use super::v1::{ContractBody, CreatedByBody, RecipeBody, TemplateBody};
 use super::value::{Stored, StoredMembers};
 use super::{Record, Unreadable};
 use crate::blueprint::{Recipe, Source};
 use crate::ids::StackId;
+use crate::preview::{Allowed, Contract};
 use crate::store::{Content, Hash, RecipeRow, StoreError};
 use indexmap::IndexMap;
 use kiln_cloud::CreatedBy;
@@ -36,6 +37,7 @@ impl Recipe {
             aliases: self.aliases.clone(),
             forbidden: (*self.forbidden).clone(),
             created_by: write_created_by(&self.created_by),
+            contract: self.contract.as_deref().map(ContractBody::from),
         };
         RecipeRow { id: self.id, root, contents: named, body: body.encode() }
     }
@@ -74,6 +76,7 @@ impl RecipeBody {
             files: Arc::new(files.collect::<Result<Files, Unreadable>>()?),
             environment: Arc::new(environment(&self.environment)?),
             parameters: self.parameters.0,
+            contract: read_contract(self.contract)?,
             forbidden: Arc::new(self.forbidden),
             created_by: Arc::new(read_created_by(self.created_by)),
             aliases: self.aliases,
@@ -114,4 +117,44 @@ pub(super) fn read_created_by(body: Option<CreatedByBody>) -> CreatedBy {
         roles: body.roles,
         is_admin_project: body.admin_project,
     }
+}
+
+/// What may be done, and its letter in records.
+const LETTERS: [(Allowed, char); 5] = [
+    (Allowed::Create, 'c'),
+    (Allowed::Update, 'u'),
+    (Allowed::Replace, 'r'),
+    (Allowed::Delete, 'd'),
+    (Allowed::Inside, 'i'),
+];
+
+impl From<&Contract> for ContractBody {
+    fn from(contract: &Contract) -> ContractBody {
+        let letter = |it: &Allowed| LETTERS.iter().find(|(known, _)| known == it).map(|it| it.1);
+        let allowed = contract.allowed.iter();
+        ContractBody {
+            base: contract.base.to_string(),
+            allowed: allowed
+                .map(|(path, known)| (path.clone(), known.iter().filter_map(letter).collect()))
+                .collect(),
+            replace: contract.allows_replacement,
+        }
+    }
+}
+
+/// The contract of a record.
+pub(super) fn read_contract(
+    body: Option<ContractBody>,
+) -> Result<Option<Arc<Contract>>, Unreadable> {
+    let Some(body) = body else { return Ok(None) };
+    let wrong = || Unreadable::malformed("its contract is none");
+    let known = |letter: char| {
+        LETTERS.iter().find(|(_, it)| *it == letter).map(|it| it.0).ok_or_else(wrong)
+    };
+    let mut allowed = std::collections::BTreeMap::new();
+    for (path, letters) in body.allowed {
+        allowed.insert(path, letters.chars().map(known).collect::<Result<_, _>>()?);
+    }
+    let base = Hash::parse(&body.base).ok_or_else(wrong)?;
+    Ok(Some(Arc::new(Contract { base, allowed, allows_replacement: body.replace })))
 }

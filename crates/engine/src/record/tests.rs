@@ -27,7 +27,7 @@ fn rewrite<R: Record>(bytes: &[u8]) -> Result<Vec<u8>, Unreadable> {
 }
 
 /// Every kind of record, by the name of its files.
-const RECORDS: [(&str, Rewrite); 14] = [
+const RECORDS: [(&str, Rewrite); 15] = [
     ("alarm", rewrite::<AlarmBody>),
     ("alarm_event", rewrite::<AlarmEventBody>),
     ("change_set", rewrite::<ChangeSetBody>),
@@ -35,6 +35,7 @@ const RECORDS: [(&str, Rewrite); 14] = [
     ("engine", rewrite::<EngineBody>),
     ("event", rewrite::<EventBody>),
     ("pending_delegation", rewrite::<PendingDelegationBody>),
+    ("plan", rewrite::<PlanBody>),
     ("recipe", rewrite::<RecipeBody>),
     ("resource", rewrite::<ResourceBody>),
     ("series", rewrite::<SeriesBody>),
@@ -82,7 +83,7 @@ fn records_of_every_version_are_read_and_written_again_as_the_current_one() {
 fn every_kind_of_record_has_a_golden_file_of_every_version() {
     let all: BTreeSet<&str> = RECORDS.iter().map(|(name, _)| *name).collect();
     // These came after the form before versions.
-    let newer = BTreeSet::from(["change_set"]);
+    let newer = BTreeSet::from(["change_set", "plan"]);
     for (version, all) in [(0, &all - &newer), (1, all)] {
         let found: BTreeSet<&str> = golden(version).iter().map(|(name, ..)| *name).collect();
         assert_eq!(found, all, "version {version}");
@@ -273,6 +274,20 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
         base: Some("CREATE_COMPLETE 0".into()),
         is_executed: true,
     };
+    let plan = PlanBody {
+        action: PlannedActionName::Update,
+        stack: id(13),
+        recipe: None,
+        settings: SettingsBody::default(),
+        base: Some("b".into()),
+        lines: vec!["create a".into()],
+        shown: Stored(Value::map([("action", Value::from("update"))])),
+        digest: "d".into(),
+        expires: 1,
+        is_applied: true,
+    };
+    let actions = [PlannedActionName::Create, PlannedActionName::Delete];
+    let [creates, deletes] = actions.map(|action| PlanBody { action, ..plan.clone() });
     let cancel = CommandBody::Cancel { rollback: true };
     let restore = CommandBody::Restore(id(10));
     vec![
@@ -284,6 +299,9 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
         ("resource.half_updated", half_updated.encode()),
         ("resource.signalled", signalled.encode()),
         ("change_set.everything", change_set.encode()),
+        ("plan.everything", plan.encode()),
+        ("plan.create", creates.encode()),
+        ("plan.delete", deletes.encode()),
         ("command.cancel", cancel.encode()),
         ("command.restore", restore.encode()),
         ("command.delete_snapshot", CommandBody::DeleteSnapshot(id(11)).encode()),

@@ -394,7 +394,8 @@ fn request_of(body: &ChangeSetBody) -> (StackRequest, Patch) {
 fn changes(forecasts: &[Forecast]) -> Vec<ChangeBody> {
     let change = |forecast: &Forecast| {
         let fate = match forecast.fate {
-            Fate::Unchanged => return None,
+            // A preview with a refused resource fails as a whole.
+            Fate::Unchanged | Fate::Refused => return None,
             Fate::Added => ChangeName::Add,
             Fate::Updated => ChangeName::Update,
             Fate::Replaced => ChangeName::Replace,

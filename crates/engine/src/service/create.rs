@@ -235,7 +235,7 @@ impl Service {
         self.work(&requester.project, foresee).await
     }
 
-    async fn validate_new(
+    pub(super) async fn validate_new(
         &self,
         requester: &Requester,
         name: &str,
@@ -254,7 +254,11 @@ impl Service {
         Ok((report, recipe))
     }
 
-    async fn check_free(&self, requester: &Requester, name: &str) -> Result<(), RequestError> {
+    pub(super) async fn check_free(
+        &self,
+        requester: &Requester,
+        name: &str,
+    ) -> Result<(), RequestError> {
         match self.store.stack_by_name(&requester.project, name).await? {
             None => Ok(()),
             Some(_) => {

@@ -280,6 +280,7 @@ pub(super) fn recipe(
         parameters: Arc::default(),
         aliases: Vec::new(),
         forbidden: Arc::new(forbidden),
+        contract: None,
         created_by: requester.created_by.clone(),
     }
 }

@@ -5,7 +5,7 @@ use super::request::{Answers, Subject, recipe};
 use super::{RequestError, Requester, Service, StackRequest, TemplateSource};
 use crate::blueprint::Recipe;
 use crate::error_type::ErrorType;
-use crate::machine::Command;
+use crate::machine::{Command, StackSettings};
 use crate::preview::Forecast;
 use crate::state::{Action, Status};
 use crate::store::StackRow;
@@ -40,6 +40,17 @@ impl Service {
         }
         let mut settings = request.settings.clone();
         settings.converges = self.compares(&request);
+        self.submit_update(requester, stack, view, (recipe, settings)).await
+    }
+
+    /// Has a stack brought to a recipe that was validated.
+    pub(super) async fn submit_update(
+        &self,
+        requester: &Requester,
+        stack: &StackRow,
+        view: View,
+        (recipe, mut settings): (Recipe, StackSettings),
+    ) -> Result<(), RequestError> {
         // From now on the stack acts for the user who updated it last, with a credential that is valid.
         let credential = view.credential();
         let is_other = credential.user != requester.user_token.user;
@@ -63,6 +74,21 @@ impl Service {
         request: StackRequest,
         patch: &Patch,
     ) -> Result<Vec<Forecast>, RequestError> {
+        let (_, recipe, mut view) = self.foresee_change(requester, stack, request, patch).await?;
+        let tree = view.tree_mut();
+        self.work(&requester.project, || tree.preview(&recipe))
+            .await?
+            .map_err(|message| RequestError::new(ErrorType::StackValidationFailed, message))
+    }
+
+    /// Validates a change of a stack, and reads the objects that the decisions depend on.
+    pub(super) async fn foresee_change(
+        &self,
+        requester: &Requester,
+        stack: &StackRow,
+        request: StackRequest,
+        patch: &Patch,
+    ) -> Result<(StackRequest, Recipe, View), RequestError> {
         let view = self.view(stack).await?;
         let (request, recipe, mut view) =
             self.validate_change(requester, stack, view, request, patch).await?;
@@ -74,13 +100,11 @@ impl Service {
             tree.observed = observe::read(&self.transport, &by, behalf, open).await;
             tree.limit_observed(compares);
         }
-        self.work(&requester.project, || tree.preview(&recipe))
-            .await?
-            .map_err(|message| RequestError::new(ErrorType::StackValidationFailed, message))
+        Ok((request, recipe, view))
     }
 
     /// Whether the update compares objects with their definitions.
-    fn compares(&self, request: &StackRequest) -> bool {
+    pub(super) fn compares(&self, request: &StackRequest) -> bool {
         request.converge || self.config.observe_on_update
     }
 

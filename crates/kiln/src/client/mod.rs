@@ -19,6 +19,7 @@ pub(crate) mod heat_cli;
 mod login;
 mod oauth;
 pub(crate) mod orchestration;
+pub(crate) mod plan;
 mod prompt;
 mod secret;
 mod session;
@@ -93,6 +94,10 @@ pub(crate) struct Client<'a, 'b> {
 pub(crate) enum ClientCommand {
     /// `kiln stack …`
     Stack(stack::StackCommand),
+    /// `kiln plan`
+    Plan(Box<plan::PlanArgs>),
+    /// `kiln apply`
+    Apply(Box<plan::ApplyArgs>),
     /// `kiln orchestration …`
     Orchestration(orchestration::OrchestrationCommand),
     /// `kiln software …`
@@ -143,6 +148,8 @@ async fn execute(
     let mut client = Client { heat: HeatApi { session }, console, watching };
     let ended = match command {
         ClientCommand::Stack(subcommand) => stack::run(subcommand, &mut client).await,
+        ClientCommand::Plan(arguments) => arguments.run(&mut client).await,
+        ClientCommand::Apply(arguments) => arguments.run(&mut client).await,
         ClientCommand::Orchestration(subcommand) => {
             orchestration::run(subcommand, &mut client).await
         }

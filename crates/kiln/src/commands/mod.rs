@@ -48,6 +48,14 @@ pub(crate) fn run(
         KilnCommand::Stack(it) => {
             client::run(client::ClientCommand::Stack(it.subcommand), &it.connection, streams)
         }
+        KilnCommand::Plan(it) => {
+            let connection = it.connection.clone();
+            client::run(client::ClientCommand::Plan(it), &connection, streams)
+        }
+        KilnCommand::Apply(it) => {
+            let connection = it.connection.clone();
+            client::run(client::ClientCommand::Apply(it), &connection, streams)
+        }
         KilnCommand::Orchestration(it) => client::run(
             client::ClientCommand::Orchestration(it.subcommand),
             &it.connection,

@@ -22,6 +22,7 @@ impl Record for RecipeBody {
             aliases: fields.list("aliases", alias)?,
             forbidden: fields.list("forbidden", text)?.into_iter().collect(),
             created_by: fields.optional("author", created_by)?,
+            contract: None,
         };
         fields.finish()?;
         Ok(body)
@@ -86,6 +87,7 @@ pub(super) fn sent_recipe(value: Value) -> Result<SentRecipeBody, Unreadable> {
         environment: fields.value("environment"),
         forbidden: fields.list("forbidden", text)?.into_iter().collect(),
         created_by: fields.optional("author", created_by)?,
+        contract: None,
     };
     fields.finish()?;
     Ok(body)

@@ -4,7 +4,7 @@ use super::Fields;
 use super::fields::{id, items, members, number, string, text, word};
 use crate::record::v1::{
     AuthBody, ChangeSetBody, CredentialBody, EngineBody, EventBody, FailureBody,
-    PendingDelegationBody, SnapshotBody, SoftwareBody, StackBody, TraversalBody,
+    PendingDelegationBody, PlanBody, SnapshotBody, SoftwareBody, StackBody, TraversalBody,
     TraversalFailureBody,
 };
 use crate::record::{Record, Unreadable};
@@ -143,6 +143,14 @@ impl Record for ChangeSetBody {
 
     fn from_v0(_: Value) -> Result<ChangeSetBody, Unreadable> {
         Err(Unreadable::malformed("change sets have always had a version"))
+    }
+}
+
+impl Record for PlanBody {
+    const NAME: &'static str = "plan";
+
+    fn from_v0(_: Value) -> Result<PlanBody, Unreadable> {
+        Err(Unreadable::malformed("plans have always had a version"))
     }
 }
 

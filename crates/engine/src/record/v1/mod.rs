@@ -16,9 +16,10 @@ pub(crate) use alarm::{AlarmBody, AlarmEventBody, SeriesBody, WebhookBody};
 pub(crate) use command::{CommandBody, SettingsBody};
 pub(crate) use credential::{AuthBody, CredentialBody};
 pub(crate) use object::{
-    ChangeBody, ChangeName, ChangeSetBody, EngineBody, PendingDelegationBody, SoftwareBody,
+    ChangeBody, ChangeName, ChangeSetBody, EngineBody, PendingDelegationBody, PlanBody,
+    PlannedActionName, SoftwareBody,
 };
-pub(crate) use recipe::{CreatedByBody, RecipeBody, SentRecipeBody, TemplateBody};
+pub(crate) use recipe::{ContractBody, CreatedByBody, RecipeBody, SentRecipeBody, TemplateBody};
 pub(crate) use resource::{
     CooldownBody, DefinitionBody, ErrorBody, OperationBody, OperationName, PauseBody, ResourceBody,
     SignalsBody, StepBody,

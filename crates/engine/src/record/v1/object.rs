@@ -1,6 +1,9 @@
 //! Objects that are stored beside stacks.
 
-use crate::record::value::{Id, StoredMembers};
+use super::command::SettingsBody;
+use super::is_false;
+use super::recipe::SentRecipeBody;
+use crate::record::value::{Id, Stored, StoredMembers};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
@@ -63,6 +66,50 @@ pub(crate) struct ChangeSetBody {
     pub(crate) base: Option<Arc<str>>,
     /// Whether it was executed.
     pub(crate) is_executed: bool,
+}
+
+/// A plan: an action on a stack that is kept until it is applied or has expired, with what it would do.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PlanBody {
+    pub(crate) action: PlannedActionName,
+    /// The id of the stack; that of a stack to be created is chosen beforehand.
+    pub(crate) stack: Id,
+    /// The recipe of a create or an update.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) recipe: Option<Box<SentRecipeBody>>,
+    pub(crate) settings: SettingsBody,
+    /// The hash of the record that it was made for, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) base: Option<String>,
+    /// What it would do, one line for each resource that does not stay as it is.
+    pub(crate) lines: Vec<String>,
+    /// What readers see of it.
+    pub(crate) shown: Stored,
+    /// The hash of all of the above.
+    pub(crate) digest: Arc<str>,
+    /// Until when it can be applied, in microseconds.
+    pub(crate) expires: i64,
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) is_applied: bool,
+}
+
+impl fmt::Debug for PlanBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Values of parameters may be hidden ones.
+        write!(f, "PlanBody {{ stack: {:?}, digest: {:?} }}", self.stack, self.digest)
+    }
+}
+
+/// The action of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum PlannedActionName {
+    #[serde(rename = "create")]
+    Create,
+    #[serde(rename = "update")]
+    Update,
+    #[serde(rename = "delete")]
+    Delete,
 }
 
 /// One change of a change set.

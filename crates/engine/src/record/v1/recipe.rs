@@ -23,6 +23,8 @@ pub(crate) struct RecipeBody {
     pub(crate) forbidden: BTreeSet<Arc<str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) created_by: Option<CreatedByBody>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) contract: Option<ContractBody>,
 }
 
 /// Where a template comes from.
@@ -55,6 +57,19 @@ pub(crate) struct CreatedByBody {
     pub(crate) admin_project: bool,
 }
 
+/// What an update that was planned may do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ContractBody {
+    /// The hash of the record that it was made for.
+    pub(crate) base: String,
+    /// What may be done by the paths of resources, one letter each.
+    pub(crate) allowed: BTreeMap<Arc<str>, String>,
+    /// Whether what may be updated may be replaced, too.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) replace: bool,
+}
+
 /// A recipe that waits in a command, with its texts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -68,4 +83,6 @@ pub(crate) struct SentRecipeBody {
     pub(crate) forbidden: BTreeSet<Arc<str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) created_by: Option<CreatedByBody>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) contract: Option<ContractBody>,
 }
