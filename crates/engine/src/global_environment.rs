@@ -1,7 +1,8 @@
 //! The global environment that all stacks share, and that can be replaced while they are processed.
 
 use kiln_template::environment::GlobalEnvironment;
-use std::sync::{Arc, PoisonError, RwLock};
+use parking_lot::RwLock;
+use std::sync::Arc;
 
 /// The global environment in force.
 #[derive(Debug, Default)]
@@ -15,11 +16,11 @@ impl SharedGlobalEnvironment {
 
     /// The environment in force at this moment.
     pub fn get(&self) -> Arc<GlobalEnvironment> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.read().clone()
     }
 
     /// Puts another environment in force: for later requests, and for actions on stacks that begin after this.
     pub fn replace(&self, environment: GlobalEnvironment) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(environment);
+        *self.0.write() = Arc::new(environment);
     }
 }

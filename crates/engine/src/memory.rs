@@ -15,9 +15,10 @@ use crate::store::{
 };
 use crate::time::Time;
 use async_trait::async_trait;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
 /// Whether a batch is refused.
@@ -93,14 +94,14 @@ impl MemoryStore {
 
     /// Refuses the batches of which this is true, as a database refuses what is too large for it.
     pub fn set_refused(&self, refused: Option<Refusal>) {
-        *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = refused;
+        *self.refused.lock() = refused;
     }
 
     fn open(&self) -> Result<MutexGuard<'_, Tables>, StoreError> {
         if self.failing.load(Ordering::SeqCst) {
             return Err(StoreError::Unavailable("it was told to fail".into()));
         }
-        Ok(self.kept.lock().unwrap_or_else(PoisonError::into_inner))
+        Ok(self.kept.lock())
     }
 
     /// Counts a transaction, if it changed something.
@@ -368,7 +369,7 @@ impl Store for MemoryStore {
     }
 
     async fn commit(&self, batches: &[Batch]) -> Result<Vec<bool>, StoreError> {
-        let refused = *self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let refused = *self.refused.lock();
         if refused.is_some_and(|is_refused| batches.iter().any(is_refused)) {
             return Err(StoreError::Refused("it was told to refuse this".into()));
         }

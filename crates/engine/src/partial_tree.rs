@@ -12,9 +12,10 @@ use crate::state::{Action, Status};
 use crate::store::StoreError;
 use crate::tree::Tree;
 use crate::view::{TreeReader, View, read_signals, row_bytes, texts_of};
+use parking_lot::Mutex;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// The part of a tree that a reader needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +56,7 @@ impl Missing {
     /// Records that the reader needed a resource that was not read.
     pub(crate) fn record(&self, name: &str) {
         if !self.is_lean && !self.asked.contains(name) {
-            let mut missed = self.missed.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut missed = self.missed.lock();
             missed.insert(name.into());
         }
     }
@@ -75,7 +76,7 @@ impl Missing {
     }
 
     pub(crate) fn is_incomplete(&self) -> bool {
-        let missed = self.missed.lock().unwrap_or_else(PoisonError::into_inner);
+        let missed = self.missed.lock();
         self.all_missed.load(Ordering::Relaxed) || !missed.is_empty()
     }
 }
@@ -168,7 +169,7 @@ fn named_by_outputs(tree: &mut Tree) -> Option<BTreeSet<Arc<str>>> {
         }
     }
     let missing = tree.missing.take()?;
-    let missed = missing.missed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let missed = missing.missed.into_inner();
     let is_few = missed.len() <= FEW && !missing.all_missed.into_inner();
     is_few.then_some(missed)
 }

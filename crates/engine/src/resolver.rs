@@ -14,7 +14,7 @@ use kiln_template::functions::{Facade, Fault, step_into_attribute};
 use kiln_template::{
     HiddenTexts, Members, Path, Resolver, Scope, Value, codes, convert_properties,
 };
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// One stack of a tree, as the scope in which its template is resolved.
@@ -253,7 +253,7 @@ impl Tree {
     fn plain_attribute(&self, slot: Slot, name: &str, keys: &[Value]) -> Result<Value, Fault> {
         let resource = self.resource(slot);
         if let Some(evaluated) = &self.evaluated {
-            evaluated.lock().unwrap_or_else(PoisonError::into_inner).insert(slot);
+            evaluated.lock().insert(slot);
         }
         if resource.summary.state.action == Action::Init || self.has_lost_object(slot) {
             return Ok(Value::Null);

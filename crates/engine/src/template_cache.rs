@@ -5,10 +5,11 @@
 
 use crate::store::Hash;
 use kiln_template::Template;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::hash::Hash as Key;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// How many bytes of texts are cached.
 const MAX_TEXT_BYTES: usize = 8 << 20;
@@ -70,7 +71,7 @@ impl TemplateCache {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock()
 }
 
 /// Recently used entries, bounded in bytes.

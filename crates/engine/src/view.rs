@@ -17,7 +17,7 @@ use kiln_cloud::Credential;
 use kiln_resources::behaviour::Signal;
 use kiln_template::{Definition, Dependents, Members, Value};
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// Reads a tree from a store, and the commands that wait for it.
 pub(crate) async fn read_tree(
@@ -216,7 +216,7 @@ impl View {
     /// The resources whose attributes were evaluated, and of which the cloud may know more than is stored.
     pub(crate) fn take_recorded_attributes(&mut self) -> Vec<Slot> {
         let evaluated = self.tree.evaluated.take().unwrap_or_default();
-        let slots = evaluated.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let slots = evaluated.into_inner();
         slots.into_iter().filter(|slot| self.tree.is_readable(*slot)).collect()
     }
 

@@ -5,9 +5,10 @@
 //! order of arrival, and a project has at most half of them, so that another one waits for few of its pieces. The trees
 //! that are read for a project are limited in memory.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::{self, available_parallelism};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -94,7 +95,7 @@ impl Workers {
     }
 
     fn projects(&self) -> MutexGuard<'_, BTreeMap<Arc<str>, ProjectWork>> {
-        self.projects.lock().unwrap_or_else(PoisonError::into_inner)
+        self.projects.lock()
     }
 
     /// Admits a piece of work of a project; returns also how many others the project has.

@@ -4,8 +4,8 @@
 use crate::attacks::servers::Postgres;
 use crate::kills::{LEASE, NETWORKS, Story};
 use crate::networks::Door;
-use kiln_engine::Action;
 use kiln_engine::store::Store;
+use kiln_engine::{Action, EngineId, Time};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::Path;
 use std::process::Child;
@@ -41,6 +41,19 @@ impl Server {
     fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.0), signal).expect("it gets the signal");
     }
+
+    /// Stops the process while it does not write to the database: with SQLite, everybody else would wait for it.
+    async fn stop_between_transactions(&self, store: &impl Store) {
+        loop {
+            self.signal(Signal::STOP);
+            // This writes to no row, but it needs the lock.
+            let write = store.renew(EngineId(uuid::Uuid::nil()), Time::from_micros(0));
+            if let Ok(Ok(_)) = tokio::time::timeout(Duration::from_secs(1), write).await {
+                return;
+            }
+            self.signal(Signal::CONT);
+        }
+    }
 }
 
 impl Drop for Server {
@@ -59,7 +72,7 @@ fn an_engine_that_slept_changes_nothing_when_it_wakes() {
         let sleeper = Server(story.spawn(&story.networks.start_door(door.clone()), &[], &[]));
         // Each of these was sent, and further ones wait in the engine for their turn.
         door.wait_for_changing(CALLS_AT_ONCE);
-        sleeper.signal(Signal::STOP);
+        sleeper.stop_between_transactions(&story.store).await;
 
         let _other = Server(story.spawn(&story.address, &[], &[]));
         while !story.is_at(Action::Create).await {

@@ -6,8 +6,9 @@ use crate::expr::ExprKind;
 use crate::functions::Fault;
 use crate::print;
 use crate::value::Value;
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// How many conditions may be defined by one another in a row.
 const MAX_CHAIN: usize = 100;
@@ -74,7 +75,7 @@ impl Conditions {
 
     /// Marks a condition as being decided, or returns its value.
     fn begin(&self, name: &Arc<str>) -> Option<Result<Truth, Fault>> {
-        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut states = self.states.lock();
         match states.by_name.get(name) {
             Some(ConditionState::Decided(known)) => return Some(known.clone()),
             Some(ConditionState::Busy) => {
@@ -93,7 +94,7 @@ impl Conditions {
     }
 
     fn finish(&self, name: &Arc<str>, decided: Result<Truth, Fault>) {
-        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut states = self.states.lock();
         states.busy = states.busy.saturating_sub(1);
         states.by_name.insert(name.clone(), ConditionState::Decided(decided));
     }

@@ -8,8 +8,8 @@ use crate::alarms::{
 use crate::store::StoreError;
 use crate::time::Time;
 use async_trait::async_trait;
+use parking_lot::MutexGuard;
 use std::collections::BTreeMap;
-use std::sync::{MutexGuard, PoisonError};
 use uuid::Uuid;
 
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ impl MemoryStore {
     }
 
     fn watched(&self) -> MutexGuard<'_, AlarmTables> {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+        self.watched.lock()
     }
 }
 
@@ -75,7 +75,7 @@ impl Alarms for MemoryStore {
             if is_written {
                 change.commands.iter().for_each(|command| _ = kept.submit(command.clone()));
                 let webhooks = change.webhooks.iter().map(|it| ((it.kind, it.id), it.clone()));
-                self.objects.lock().unwrap_or_else(PoisonError::into_inner).extend(webhooks);
+                self.objects.lock().extend(webhooks);
             }
             written.push(is_written);
         }

@@ -5,9 +5,9 @@ use crate::objects::{ObjectKind, ObjectQuery, ObjectRow, Objects};
 use crate::store::StoreError;
 use crate::time::Time;
 use async_trait::async_trait;
+use parking_lot::MutexGuard;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::sync::{MutexGuard, PoisonError};
 use uuid::Uuid;
 
 /// Objects by kind and id.
@@ -16,7 +16,7 @@ pub(super) type ObjectTable = BTreeMap<(ObjectKind, Uuid), ObjectRow>;
 impl MemoryStore {
     fn open_objects(&self) -> Result<MutexGuard<'_, ObjectTable>, StoreError> {
         self.open().map(drop)?;
-        Ok(self.objects.lock().unwrap_or_else(PoisonError::into_inner))
+        Ok(self.objects.lock())
     }
 }
 

@@ -39,9 +39,10 @@ use crate::workers::{WorkLimits, Workers};
 use driver::{Driver, Message, RunEnd};
 use held_lease::HeldLease;
 use kiln_cloud::{Transport, with_fence};
+use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
@@ -216,11 +217,11 @@ impl Engine {
 
     fn spawn(&self, name: &'static str, task: impl Future<Output = ()> + Send + 'static) {
         let handle = spawn(name, task);
-        self.inner.tasks.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
+        self.inner.tasks.lock().push(handle);
     }
 
-    fn trees(&self) -> std::sync::MutexGuard<'_, HashMap<StackId, OwnedTree>> {
-        self.inner.trees.lock().unwrap_or_else(PoisonError::into_inner)
+    fn trees(&self) -> parking_lot::MutexGuard<'_, HashMap<StackId, OwnedTree>> {
+        self.inner.trees.lock()
     }
 
     /// The id of this engine.
@@ -234,8 +235,7 @@ impl Engine {
 
     /// Stops the engine: operations in progress stop between two steps, and the next engine continues them.
     pub async fn stop(&self) {
-        let tasks =
-            std::mem::take(&mut *self.inner.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        let tasks = std::mem::take(&mut *self.inner.tasks.lock());
         for task in tasks.iter().skip(1) {
             task.abort();
         }

@@ -15,8 +15,9 @@ use crate::machine::Command;
 use crate::record::{ParkCause, is_parked, parking_batch};
 use crate::store::{CommandRow, Lease, StoreError};
 use crate::tree::Tree;
+use parking_lot::MutexGuard;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The pause after the first attempt; each one is twice the one before.
@@ -39,7 +40,7 @@ pub(super) struct Troubled {
 
 impl Engine {
     fn troubled(&self) -> MutexGuard<'_, HashMap<StackId, Troubled>> {
-        self.inner.troubled.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.troubled.lock()
     }
 
     /// What the driver of a tree begins with.

@@ -8,9 +8,10 @@ use kiln_resources::registry::Registry;
 use kiln_template::Members;
 use kiln_template::schema::TypeSchema;
 use kiln_template::validate::{Expansion, PropertyError, SiblingDefinitions, Types};
+use parking_lot::Mutex;
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long the list of extensions is used before it is requested again. Extensions change when a service is configured.
@@ -141,7 +142,7 @@ impl Service {
     /// The extensions of the network service; `None` if it cannot be asked.
     pub(super) async fn network_extensions(&self, requester: &Requester) -> Option<Extensions> {
         let now = crate::runtime::now();
-        let known = || self.extensions.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || self.extensions.known.lock();
         if let Some((at, extensions)) = &*known()
             && now < *at + MAX_AGE
         {

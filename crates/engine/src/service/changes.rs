@@ -7,9 +7,10 @@
 use crate::ids::StackId;
 use crate::store::{Store, StoreError};
 use crate::wakeup::{Listener, Wakeup, WakeupChannel};
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -104,7 +105,7 @@ impl Changes {
 
     fn state(&self) -> MutexGuard<'_, State> {
         // No code panics while it holds the lock.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// The topics to be polled; `None` if there are no subscribers.

@@ -6,8 +6,8 @@
 use crate::alarms::{Bucket, Series, SeriesRow, Totals};
 use crate::store::{Store, StoreError};
 use crate::time::Time;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
@@ -79,7 +79,7 @@ impl Collector {
         now: Time,
     ) -> Result<oneshot::Receiver<Result<(), String>>, StoreError> {
         let new: Vec<SeriesRow> = {
-            let noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+            let noted = self.noted.lock();
             let is_new = |row: &SeriesRow| {
                 noted.get(&row.id).is_none_or(|seen| now.micros() - seen.micros() > NOTED)
             };
@@ -100,11 +100,11 @@ impl Collector {
     }
 
     fn gathered(&self) -> MutexGuard<'_, Gathered> {
-        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
+        self.gathered.lock()
     }
 
     fn note(&self, rows: &[SeriesRow]) {
-        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut noted = self.noted.lock();
         if noted.len() + rows.len() > MOST_NOTED {
             noted.clear();
         }

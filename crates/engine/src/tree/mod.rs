@@ -29,8 +29,9 @@ use crate::snapshot::Snapshot;
 use crate::state::State;
 use crate::time::Time;
 use kiln_cloud::Credential;
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// A position in the arena of stacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
