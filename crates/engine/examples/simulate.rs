@@ -3,6 +3,7 @@
 //! ```text
 //! cargo run --release -p kiln-engine --example simulate -- --seeds 1000000
 //! cargo run --release -p kiln-engine --example simulate -- --seed 4711
+//! cargo run --release -p kiln-engine --example simulate -- --plans 100000
 //! ```
 #![allow(
     unreachable_pub,
@@ -24,9 +25,10 @@ fn main() {
         ["--seeds", count, "--from", first] => {
             (first.parse().unwrap_or(0), count.parse().unwrap_or(0))
         }
+        ["--plans", count] => return run_plans(count.parse().unwrap_or(0)),
         ["--seed", seed] => (seed.parse().unwrap_or(0), 1),
         _ => {
-            println!("usage: simulate --seeds COUNT [--from SEED] | --seed SEED");
+            println!("usage: simulate --seeds COUNT [--from SEED] | --seed SEED | --plans COUNT");
             std::process::exit(2);
         }
     };
@@ -40,6 +42,17 @@ fn main() {
         }
         Err(flaws) => {
             println!("{flaws}");
+            std::process::exit(1);
+        }
+    }
+}
+
+/// Plans updates and runs them, half of them in a world that has moved in between.
+fn run_plans(count: u64) {
+    match simulation::contract::planned_updates(0..count) {
+        Ok(tally) => println!("{tally}"),
+        Err(flaw) => {
+            println!("{flaw}");
             std::process::exit(1);
         }
     }

@@ -3,6 +3,7 @@
 
 pub mod check;
 pub mod cloud;
+pub mod contract;
 pub mod script;
 pub mod stacks;
 pub mod story;

@@ -5,6 +5,7 @@ use super::script::{Wanted, random_story};
 use super::world::{Faults, World, now};
 use kiln_engine::store::Store;
 use kiln_engine::{Action, Command, Reached, Status};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Lets the story of a seed happen; tells what is wrong afterwards.
@@ -92,19 +93,28 @@ impl Stories {
 
 /// The stories of many seeds, on all processors; or what is wrong with the first that ends badly.
 pub fn stories(seeds: std::ops::Range<u64>) -> Result<Stories, String> {
-    let next = AtomicU64::new(seeds.start);
-    let tell = || -> Result<Stories, String> {
-        let mut all = Stories::default();
+    on_all_processors(seeds, story_or_breakdown, |all: &mut Stories, (boundaries, reached)| {
+        all.boundaries += boundaries;
+        all.reached.add(&reached);
+    })
+}
+
+/// Does the work of many seeds on all processors, and adds up the results; or tells what is wrong with the first that ends
+/// badly.
+pub fn on_all_processors<All: Default + Send, One: Send>(
+    seeds: std::ops::Range<u64>,
+    work: fn(u64) -> Result<One, String>,
+    add: fn(&mut All, One),
+) -> Result<All, String> {
+    let (next, all) = (AtomicU64::new(seeds.start), Mutex::new(All::default()));
+    let run = || -> Result<(), String> {
         loop {
             let seed = next.fetch_add(1, Ordering::Relaxed);
             if seed >= seeds.end {
-                return Ok(all);
+                return Ok(());
             }
-            match story_or_breakdown(seed) {
-                Ok((boundaries, reached)) => {
-                    all.boundaries += boundaries;
-                    all.reached.add(&reached);
-                }
+            match work(seed) {
+                Ok(one) => add(&mut all.lock().unwrap(), one),
                 Err(flaws) => {
                     next.store(seeds.end, Ordering::Relaxed);
                     return Err(flaws);
@@ -113,15 +123,10 @@ pub fn stories(seeds: std::ops::Range<u64>) -> Result<Stories, String> {
         }
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let results: Vec<Result<Stories, String>> = std::thread::scope(|scope| {
-        let started: Vec<_> = (0..threads).map(|_| scope.spawn(tell)).collect();
+    let results: Vec<Result<(), String>> = std::thread::scope(|scope| {
+        let started: Vec<_> = (0..threads).map(|_| scope.spawn(run)).collect();
         started.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
-    let mut all = Stories::default();
-    for result in results {
-        let part = result?;
-        all.boundaries += part.boundaries;
-        all.reached.add(&part.reached);
-    }
-    Ok(all)
+    results.into_iter().collect::<Result<Vec<()>, String>>()?;
+    Ok(all.into_inner().unwrap())
 }
