@@ -1,24 +1,28 @@
 //! The values that expressions have in the middle of an update that is previewed.
 
-use super::Fate;
+use super::{Fate, Seen};
 use crate::resolver::StackScope;
+use crate::tree::{Slot, Tree};
 use kiln_template::functions::{Facade, Fault};
 use kiln_template::{Resolver, Unknown, Value};
-use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// A stack as its template would see it in the middle of the update.
 pub(super) struct Foreseen<'t> {
     pub(super) world: Option<StackScope<'t>>,
-    pub(super) fates: &'t BTreeMap<Arc<str>, Fate>,
+    pub(super) seen: &'t Seen,
     pub(super) is_new: bool,
 }
 
 impl<'t> Foreseen<'t> {
     /// The existing stack, if a resource with one of these fates keeps its values.
     fn known(&self, resource: &str, stays: &[Fate]) -> Option<&StackScope<'t>> {
-        let fate = self.fates.get(resource)?;
+        let fate = self.seen.fates.get(resource)?;
         self.world.as_ref().filter(|_| stays.contains(fate))
+    }
+
+    /// Of a resource that comes back, the one that will be current.
+    fn back<'a>(&self, world: &'a StackScope<'_>, resource: &str) -> Option<(&'a Tree, Slot)> {
+        Some((world.tree, *self.seen.back.get(resource)?))
     }
 
     /// A value that is known later: null in the preview of a create, otherwise unknown.
@@ -30,7 +34,10 @@ impl<'t> Foreseen<'t> {
 impl Resolver for Foreseen<'_> {
     fn reference(&self, resource: &str) -> Result<Value, Fault> {
         match self.known(resource, &[Fate::Unchanged, Fate::Updated]) {
-            Some(world) => Resolver::reference(world, resource),
+            Some(world) => match self.back(world, resource) {
+                Some((tree, slot)) => tree.resolve_reference(slot),
+                None => Resolver::reference(world, resource),
+            },
             None if self.is_new => Ok(resource.into()),
             None => Ok(Value::Unknown(Unknown::Reference(resource.into()))),
         }
@@ -38,13 +45,19 @@ impl Resolver for Foreseen<'_> {
 
     fn attribute(&self, resource: &str, attribute: &str, keys: &[Value]) -> Result<Value, Fault> {
         match self.known(resource, &[Fate::Unchanged]) {
-            Some(world) => Resolver::attribute(world, resource, attribute, keys),
+            Some(world) => match self.back(world, resource) {
+                Some((tree, slot)) => tree.attribute(slot, attribute, keys),
+                None => Resolver::attribute(world, resource, attribute, keys),
+            },
             None => Ok(self.later(|| Unknown::attribute(resource, attribute))),
         }
     }
 
     fn attributes(&self, resource: &str) -> Result<Value, Fault> {
         match self.known(resource, &[Fate::Unchanged]) {
+            Some(_) if self.seen.back.contains_key(resource) => {
+                Ok(self.later(|| Unknown::attribute(resource, "")))
+            }
             Some(world) => world.attributes(resource),
             None => Ok(self.later(|| Unknown::attribute(resource, ""))),
         }

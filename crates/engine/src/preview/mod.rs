@@ -270,7 +270,7 @@ impl Tree {
         let (mut seen, mut forecasts, mut kept) = (Seen::default(), Vec::new(), BTreeSet::new());
         for at in order {
             let Some(resource) = definition.resource_at(at) else { continue };
-            let resolved = self.resolve_preview(place, blueprint, at, &seen.fates)?;
+            let resolved = self.resolve_preview(place, blueprint, at, &seen)?;
             let goal = Goal {
                 at,
                 resolved_type: blueprint.type_at(at),
@@ -279,6 +279,11 @@ impl Tree {
             };
             let chosen = self.chosen(place, blueprint, &goal, &resource.name);
             let current = chosen.as_ref().map(|(slot, _)| *slot);
+            if let (Some(key), Some(slot)) = (place.key, current)
+                && self.current(key, &resource.name) != Some(slot)
+            {
+                seen.back.insert(resource.name.clone(), slot);
+            }
             let fate = match fate_of(goal.resolved_type, chosen.as_ref().map(|it| &it.1)) {
                 Ok(fate) => fate,
                 Err(_) if place.is_planned => Fate::Refused,
@@ -457,9 +462,9 @@ impl Tree {
         place: &Place,
         blueprint: &Blueprint,
         at: usize,
-        fates: &BTreeMap<Arc<str>, Fate>,
+        seen: &Seen,
     ) -> Result<Arc<ResolvedDefinition>, String> {
-        self.resolve_within_limits(place, blueprint, at, fates)
+        self.resolve_within_limits(place, blueprint, at, seen)
             .map_err(|failure| failure.to_string())
     }
 
@@ -468,10 +473,10 @@ impl Tree {
         place: &Place,
         blueprint: &Blueprint,
         at: usize,
-        fates: &BTreeMap<Arc<str>, Fate>,
+        seen: &Seen,
     ) -> Result<Arc<ResolvedDefinition>, Box<Failure>> {
         let world = place.key.map(|key| self.scope(key));
-        let world = Foreseen { world, fates, is_new: place.is_new };
+        let world = Foreseen { world, seen, is_new: place.is_new };
         let Some(resource) = blueprint.definition.resource_at(at) else {
             let message = "the resource is not there";
             return Err(Box::new(Failure::new(FailureClass::NotFound, "", message)));
@@ -530,4 +535,6 @@ fn described(definition: &Definition) -> Value {
 struct Seen {
     fates: BTreeMap<Arc<str>, Fate>,
     properties: BTreeMap<Arc<str>, Arc<Members>>,
+    /// The resources that come back, although others have replaced them.
+    back: BTreeMap<Arc<str>, Slot>,
 }

@@ -12,7 +12,6 @@ use crate::tree::Tree;
 use kiln_resources::behaviour::TOO_MANY;
 use kiln_resources::op::FailureClass;
 use kiln_template::ResolvedDefinition;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Why a tree is refused: the message about the limit that it would exceed.
@@ -55,9 +54,9 @@ impl Tree {
         place: &Place,
         blueprint: &Blueprint,
     ) -> Result<(), Oversize> {
-        let (fates, mut total) = (BTreeMap::new(), 0_usize);
+        let (seen, mut total) = (Seen::default(), 0_usize);
         for (at, resource) in blueprint.definition.resources() {
-            match self.resolve_within_limits(place, blueprint, at, &fates) {
+            match self.resolve_within_limits(place, blueprint, at, &seen) {
                 Ok(resolved) => total = total.saturating_add(resolved.byte_size()),
                 Err(failure) if failure.class == FailureClass::RequestLimitExceeded => {
                     return Err(Oversize(failure.to_string()));
@@ -88,7 +87,7 @@ impl Tree {
         let (mut seen, mut last) = (Seen::default(), None::<(Arc<ResolvedDefinition>, usize)>);
         for at in order {
             let Some(resource) = definition.resource_at(at) else { continue };
-            let Ok(resolved) = self.resolve_preview(place, blueprint, at, &seen.fates) else {
+            let Ok(resolved) = self.resolve_preview(place, blueprint, at, &seen) else {
                 continue;
             };
             let current = place.key.and_then(|key| self.current(key, &resource.name));

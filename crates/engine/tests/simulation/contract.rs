@@ -188,38 +188,43 @@ fn departure(world: &World) -> Option<String> {
     reasons.into_iter().find(|reason| reason.contains("The plan does not show"))
 }
 
-/// The objects of the tree by the paths of their resources, and what they are like.
-fn objects(world: &World) -> BTreeMap<String, (String, String)> {
+/// An object of the tree: the path of its resource, and what it is like.
+type Object = (String, String);
+
+/// The objects of the tree by their ids. A resource that is being replaced has two.
+fn objects(world: &World) -> BTreeMap<String, Object> {
     let all = world.tree().unwrap().plan_delete().unwrap();
     let object = |step: &Step| {
         let id = step.physical_id.as_deref()?.to_owned();
         let thing = world.cloud.things.get(&id)?;
         let like = format!("{} {} {:?}", thing.value, thing.size, thing.needs);
-        Some((step.path.to_string(), (id, like)))
+        Some((id, (step.path.to_string(), like)))
     };
     all.steps.iter().filter_map(object).collect()
 }
 
 /// What was done to objects that the contract does not allow.
 fn unplanned(
-    before: &BTreeMap<String, (String, String)>,
-    after: &BTreeMap<String, (String, String)>,
+    before: &BTreeMap<String, Object>,
+    after: &BTreeMap<String, Object>,
     contract: &Contract,
 ) -> Vec<String> {
     let mut found = Vec::new();
-    let mut check = |path: &str, act: Act| {
-        if !contract.allows(path, act) {
-            found.push(format!("{} {path}", act.name()));
+    let mut check = |path: &str, acts: &[Act]| {
+        if !acts.iter().any(|act| contract.allows(path, *act)) {
+            found.push(format!("{} {path}", acts[0].name()));
         }
     };
-    for (path, (id, like)) in after {
-        match before.get(path) {
-            None => check(path, Act::Create),
-            Some((former, _)) if former != id => check(path, Act::Replace),
-            Some((_, former)) if former != like => check(path, Act::Update),
+    let had_one = |path: &String| before.values().any(|(other, _)| other == path);
+    for (id, (path, like)) in after {
+        match before.get(id) {
+            None if had_one(path) => check(path, &[Act::Replace, Act::Create]),
+            None => check(path, &[Act::Create]),
+            Some((_, former)) if former != like => check(path, &[Act::Update]),
             Some(_) => {}
         }
     }
-    before.keys().filter(|path| !after.contains_key(*path)).for_each(|it| check(it, Act::Delete));
+    let gone = before.iter().filter(|(id, _)| !after.contains_key(*id));
+    gone.for_each(|(_, (path, _))| check(path, &[Act::Delete]));
     found
 }
