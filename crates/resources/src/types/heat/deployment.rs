@@ -47,6 +47,7 @@ pub(super) fn doing(kind: ResourceType) -> ResourceType {
         .on(OperationKind::Suspend, |op| Box::pin(deploy(op, "SUSPEND")))
         .on(OperationKind::Resume, |op| Box::pin(deploy(op, "RESUME")))
         .on(OperationKind::Cancel, |op| Box::pin(cancel(op)))
+        .on(OperationKind::Refresh, |op| Box::pin(read(op)))
         .attributes(attribute)
         .signals_kept_in(SignalStorage::Data)
         .on_signal(outcome::on_signal)
@@ -235,6 +236,17 @@ async fn cancel(op: &mut Op) -> Result<(), OpError> {
     op.set_data(STATUS, "FAILED");
     op.set_data(REASON, CANCELLED);
     push(op).await
+}
+
+/// Reads the deployment, which `resource show` prints.
+async fn read(op: &mut Op) -> Result<(), OpError> {
+    if op.id().is_none() {
+        return Ok(());
+    }
+    let reply = op.read(get(Service::Orchestration, path(op))).await?;
+    let shown = wire::value(&reply.body["software_deployment"]);
+    op.set_remote(wire::hide_parts(shown, stored_config::hidden_parts(&reply.body)));
+    Ok(())
 }
 
 /// Reads the signal from the mailbox.
