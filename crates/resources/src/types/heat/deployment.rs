@@ -120,13 +120,17 @@ async fn hand_over(op: &mut Op, source: &Source, action: &str) -> Result<(), OpE
     } else {
         ("COMPLETE", "Not waiting for outputs signal")
     };
+    let input_values = match op.prop("input_values") {
+        Value::Null => json!({}),
+        values => wire::json(values),
+    };
     let row = json!({
         "server_id": op.text("server"),
         "config_id": id,
         "action": action,
         "status": status,
         "status_reason": reason,
-        "input_values": wire::json(op.prop("input_values")),
+        "input_values": input_values,
         "output_values": Json::Null,
         "stack_user_project_id": op.stack().users_project.as_deref().unwrap_or(&op.stack().project),
     });
