@@ -68,7 +68,9 @@ fn a_deletion_policy_can_be_that_of_the_parent_resource() {
     let mut world = created(&deleted, &files);
     updated(&mut world, &retained, &files);
     let without = template(&["n: {type: OS::Heat::None}"]);
-    updated(&mut world, &without, &files);
+    let command = update(&mut world, &without, &files);
+    send(&mut world, 1, command);
+    world.run();
     assert_eq!(outcome(&world), "UPDATE_COMPLETE: x");
 }
 
