@@ -235,7 +235,11 @@ async fn types_whose_service_is_missing_are_refused_and_not_listed() {
                     OS::Neutron::FirewallRule, reason: Required extension fwaas in neutron service is \
                     not available.";
     let rule = "{type: OS::Neutron::FirewallRule}";
-    for (resource, message) in [(share, manila), (rule, firewall)] {
+    // Kiln has alarms of its own, but not of this kind.
+    let aodh = "HEAT-E99001 Service aodh is not available for resource type OS::Aodh::EventAlarm, reason: \
+                aodh alarming endpoint is not in service catalog.";
+    let event = "{type: OS::Aodh::EventAlarm}";
+    for (resource, message) in [(share, manila), (rule, firewall), (event, aodh)] {
         let body = one("s", resource, json!({}));
         let expected = (400, "ResourceTypeUnavailable".to_owned(), message.to_owned());
         assert_eq!(created(&api, &body).await, expected);
@@ -262,6 +266,7 @@ async fn types_whose_service_is_missing_are_refused_and_not_listed() {
         ("OS::Cinder::Volume", true),
         ("OS::Heat::SoftwareConfig", true),
         ("OS::Aodh::Alarm", true),
+        ("OS::Aodh::EventAlarm", false),
     ] {
         assert_eq!(listed.contains(&kind), is_there, "{kind}");
         let reply = api.send("demo", "GET", &format!("/demo/resource_types/{kind}"), None).await;

@@ -179,3 +179,39 @@ async fn a_deployment_of_the_own_project_reaches_the_server() {
     let (_, seen) = send(&api, "GET", "software_deployments/metadata/s1", Json::Null).await;
     assert_eq!(seen["metadata"][0]["name"], "forged");
 }
+
+const DEPLOYED: &str = "
+heat_template_version: 2021-04-16
+parameters: {p: {type: string, hidden: true, default: canary}}
+resources:
+  config:
+    type: OS::Heat::SoftwareConfig
+    properties: {config: 'true', inputs: [{name: password}, {name: word}]}
+  deployment:
+    type: OS::Heat::SoftwareDeployment
+    properties:
+      config: {get_resource: config}
+      server: s1
+      signal_transport: NO_SIGNAL
+      input_values: {password: {get_param: p}, word: hi}
+";
+
+#[tokio::test]
+async fn a_deployment_shows_what_the_service_has_of_it() {
+    let api = TestApi::new();
+    let path = api.create("s", DEPLOYED).await;
+    assert_eq!(api.status(&path).await, "CREATE_COMPLETE");
+    let shown = api.get(&format!("{path}/resources/deployment")).await;
+    assert!(!shown.text.contains("canary"), "{shown:?}");
+    let resource = &shown.json()["resource"];
+    let id = resource["physical_resource_id"].as_str().unwrap();
+    let (_, deployment) =
+        send(&api, "GET", &format!("software_deployments/{id}"), json!(null)).await;
+    assert_eq!(resource["attributes"], deployment["software_deployment"]);
+    assert_eq!(resource["attributes"]["input_values"]["word"], "hi");
+    // What changes in the service shows at once.
+    let body = json!({"status": "COMPLETE", "status_reason": "by hand"});
+    assert_eq!(send(&api, "PUT", &format!("software_deployments/{id}"), body).await.0, 200);
+    let shown = api.get(&format!("{path}/resources/deployment")).await.json();
+    assert_eq!(shown["resource"]["attributes"]["status_reason"], "by hand");
+}

@@ -107,7 +107,8 @@ fn decide_freely(case: &Case<'_>) -> Decision {
     let is_as_defined = before.equals(after) && !is_entered && !differs(case);
     if is_as_defined && asks_always {
         match is_replaced(case) {
-            Ok(true) => return Decision::Replace(Announcement::Update),
+            // Nothing about it is updated, so there is no event of an update.
+            Ok(true) => return silently,
             Ok(false) => {}
             Err(failure) => return Decision::Reject(FailureClass::InternalError, failure.message),
         }

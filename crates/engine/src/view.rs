@@ -620,7 +620,12 @@ impl<'v> StackView<'v> {
         let attribute = |name: &str| attribute(name).unwrap_or_default();
         // A group takes any name for an attribute of its members.
         let is_nested = resource.slot.is_some_and(|it| self.tree.resource(it).child.is_some());
-        match attribute("show") {
+        // The object is shown, also where `show` is no attribute for templates.
+        let object = |slot| match self.tree.attribute(slot, "show", &[]) {
+            Err(_) => self.tree.resource(slot).remote.clone(),
+            Ok(shown) => shown,
+        };
+        match resource.slot.map(object).unwrap_or_default() {
             Value::Map(shown) if !is_nested => {
                 members.extend(shown.iter().map(|(k, v)| (k.clone(), v.clone())))
             }

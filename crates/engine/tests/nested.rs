@@ -50,6 +50,30 @@ fn physical_id(world: &World, name: &str) -> String {
     row.summary.physical_id.as_ref().unwrap().text().to_string()
 }
 
+// --- what belongs to the parent resource ---
+
+#[test]
+fn a_deletion_policy_can_be_that_of_the_parent_resource() {
+    let inner = "heat_template_version: 2021-04-16\nresources:\n  t:\n    type: Test::Thing\n    \
+                 deletion_policy: {resource_facade: deletion_policy}\n    properties: {value: x}\n";
+    let files = [("inner.yaml", inner)];
+    let deleted = template(&["n: {type: inner.yaml}"]);
+    let retained = template(&["n: {type: inner.yaml, deletion_policy: Retain}"]);
+
+    let mut world = created(&deleted, &files);
+    assert_eq!(outcome(&world), "CREATE_COMPLETE: x");
+    told(&mut world, Command::Delete);
+    assert_eq!(outcome(&world), "DELETE_COMPLETE: ");
+
+    let mut world = created(&deleted, &files);
+    updated(&mut world, &retained, &files);
+    let without = template(&["n: {type: OS::Heat::None}"]);
+    let command = update(&mut world, &without, &files);
+    send(&mut world, 1, command);
+    world.run();
+    assert_eq!(outcome(&world), "UPDATE_COMPLETE: x");
+}
+
 // --- types that change their names ---
 
 #[test]

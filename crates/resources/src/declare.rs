@@ -57,6 +57,8 @@ pub struct ResourceType {
     pub service: Option<Service>,
     /// The API extension that the service must have.
     pub extension: Option<Name>,
+    /// Whether resources can be created in a cloud without the service, because Kiln does its work there.
+    pub works_without_service: bool,
     /// The name of the object in the attribute `show`.
     pub entity: Option<Name>,
     /// The maximum length of an object's name.
@@ -142,6 +144,7 @@ impl ResourceType {
             schema: TypeSchema::new(name),
             service: None,
             extension: None,
+            works_without_service: false,
             entity: None,
             name_limit: 255,
             abilities: Abilities::default(),
@@ -207,6 +210,12 @@ impl ResourceType {
     /// Sets the API extension that the service must have.
     pub fn extension(mut self, alias: impl Into<Name>) -> ResourceType {
         self.extension = Some(alias.into());
+        self
+    }
+
+    /// Kiln does the work of the service where the cloud does not have it.
+    pub fn works_without_service(mut self) -> ResourceType {
+        self.works_without_service = true;
         self
     }
 

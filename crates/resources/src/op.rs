@@ -335,6 +335,14 @@ impl Op {
     /// Waits this long; an interruption starts the wait again.
     pub async fn pause(&mut self, length: Duration) -> Result<(), OpError> {
         let until = self.lock().now.saturating_add(micros(length));
+        self.pause_until(until).await
+    }
+
+    /// Waits until a moment, in microseconds since 1970; not at all if it has passed.
+    pub async fn pause_until(&mut self, until: i64) -> Result<(), OpError> {
+        if until <= self.lock().now {
+            return Ok(());
+        }
         match self.demand(Demand::Until(until)).await {
             Answer::Woken => Ok(()),
             _ => Err(wrong_answer()),

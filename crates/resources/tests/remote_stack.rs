@@ -5,6 +5,7 @@ use crate::stack::{json, members};
 use kiln_cloud::{Call, CallError, Method, Reply};
 use kiln_resources::behaviour::{OperationKind, SnapshotRecord};
 use kiln_resources::declare::{Members, ResourceType};
+use kiln_resources::op::Demand;
 use kiln_resources::registry::Registry;
 use serde_json::{Value as Json, json as body};
 
@@ -61,14 +62,13 @@ impl Service {
 
 impl World for Service {
     fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
-        let parts: Vec<&str> = call
-            .request
-            .path
-            .checked()
-            .expect("a path")
-            .trim_start_matches('/')
-            .split('/')
-            .collect();
+        let path = call.request.path.checked().expect("a path");
+        if path == "/auth/catalog" {
+            let endpoint = body!({ "interface": "public", "url": "http://heat/v1/p" });
+            let entry = body!({ "type": "orchestration", "endpoints": [endpoint] });
+            return Ok(Reply::new(200, body!({ "catalog": [entry] })));
+        }
+        let parts: Vec<&str> = path.trim_start_matches('/').split('/').collect();
         let at = parts.get(2).and_then(|id| id.parse::<usize>().ok());
         let sent = call.request.body.clone().unwrap_or_default();
         if call.request.method != Method::Get {
@@ -210,6 +210,36 @@ fn the_same_action_within_the_same_second_is_not_mistaken_for_the_last_one() {
         assert!(service.looks() <= 3, "{operation:?}: {} looks", service.looks());
     }
     assert!(drive.shown.as_map().is_some_and(|shown| !shown.contains_key("updated_micros")));
+}
+
+#[test]
+fn the_same_action_on_another_service_waits_for_the_next_second() {
+    let (mut drive, mut service) = (drive(), Service::default());
+    for (operation, is_repeated) in [
+        (OperationKind::Create, false),
+        (OperationKind::Check, false),
+        (OperationKind::Check, true),
+        (OperationKind::Update, false),
+        (OperationKind::Update, true),
+    ] {
+        drive.context.journal = Default::default();
+        let (before, seen_at) = (drive.demands.len(), drive.now);
+        drive.run(&behaviour(), operation, &mut service);
+        assert_eq!(drive.result(), &Ok(()), "{operation:?}");
+        let first = &drive.demands[before];
+        let waits = matches!(first, Demand::Until(until) if *until == seen_at + 1_000_000);
+        assert_eq!(waits, is_repeated, "{operation:?}: {first:?}");
+        assert!(service.looks() <= 3, "{operation:?}: {} looks", service.looks());
+    }
+}
+
+#[test]
+fn a_stack_of_the_same_service_shows_its_url() {
+    let (mut drive, mut service) = (drive(), Service { is_exact: true, ..Service::default() });
+    drive.run(&behaviour(), OperationKind::Create, &mut service);
+    let shown = drive.shown.as_map().expect("the stack");
+    let links = r#"[{"href": "http://heat/v1/p/stacks/stack-x-abcdefghijkl/0", "rel": "self"}]"#;
+    assert_eq!(shown.get("links"), Some(&json(links)));
 }
 
 #[test]

@@ -8,7 +8,8 @@ use kiln_template::functions::{Facade, Fault, step_into_attribute};
 use kiln_template::nested::NestedStack;
 use kiln_template::parameters::{ParameterCheck, PseudoParameters, SuppliedValues};
 use kiln_template::{
-    Definition, Limits, Members, Resolver, Resource, Scope, Sources, Value, lower, read,
+    Definition, Limits, Members, Resolver, Resource, Scope, Sources, UnknownResolver, Value, lower,
+    read,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -171,7 +172,8 @@ fn facade_of(
     let mut facade = Members::new();
     facade.insert("metadata".into(), value(resource.metadata.as_ref())?);
     facade.insert("update_policy".into(), value(resource.update_policy.as_deref())?);
-    let policy = definition.deletion_policy(resource).name();
+    let policy = definition.deletion_policy(resource, &UnknownResolver);
+    let policy = policy.map_err(|fault| fault.message)?.name();
     facade.insert("deletion_policy".into(), policy.into());
     Ok(facade)
 }

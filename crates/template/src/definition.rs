@@ -196,20 +196,24 @@ impl Definition {
         all.filter(|(at, _)| self.enabled[*at])
     }
 
-    /// The deletion policy of a resource.
-    pub fn deletion_policy(&self, resource: &Resource) -> DeletionPolicy {
+    /// The deletion policy of a resource; `Delete` where it is not known yet.
+    pub fn deletion_policy(
+        &self,
+        resource: &Resource,
+        resolver: &dyn Resolver,
+    ) -> Result<DeletionPolicy, Fault> {
         if resource.external_id.is_some() {
-            return DeletionPolicy::Retain;
+            return Ok(DeletionPolicy::Retain);
         }
-        let Some(expr) = &resource.deletion_policy else { return DeletionPolicy::Delete };
-        let value = self.word(expr).ok();
-        let text = value.as_ref().and_then(Value::as_text);
-        text.and_then(|text| DeletionPolicy::parse(text, self.template.version)).unwrap_or_default()
+        let Some(expr) = &resource.deletion_policy else { return Ok(DeletionPolicy::Delete) };
+        let value = self.word(expr, resolver)?;
+        let parse = |text: &Arc<str>| DeletionPolicy::parse(text, self.template.version);
+        Ok(value.as_text().and_then(parse).unwrap_or_default())
     }
 
     /// The value of an expression that should be a single word, evaluated with a small budget.
-    fn word(&self, expr: &Expr) -> Result<Value, Fault> {
-        Scope::new(self, &UnknownResolver).with_budget(&Budget::new(1 << 16)).value(expr)
+    fn word(&self, expr: &Expr, resolver: &dyn Resolver) -> Result<Value, Fault> {
+        Scope::new(self, resolver).with_budget(&Budget::new(1 << 16)).value(expr)
     }
 
     fn decide_resources(&self, findings: &mut Findings) -> Vec<bool> {
@@ -293,7 +297,7 @@ impl Definition {
     /// A deletion policy that a function gave and that does not exist.
     fn bad_deletion_policy(&self, resource: &Resource) -> Option<Diagnostic> {
         let expr = resource.deletion_policy.as_ref().filter(|expr| expr.is_function())?;
-        let text = match self.word(expr) {
+        let text = match self.word(expr, &UnknownResolver) {
             Ok(Value::Unknown(_)) => return None,
             Ok(value) => crate::print::plain(&value),
             Err(fault) => {
@@ -304,6 +308,23 @@ impl Definition {
             Some(_) => None,
             None => Some(lower::bad_deletion_policy(&text, expr.span)),
         }
+    }
+
+    /// Deletion policies that are those of the parent resource, in the template of a root stack.
+    pub(crate) fn policies_of_no_parent(&self) -> Vec<Diagnostic> {
+        let policies = self.resources().filter_map(|(_, it)| it.deletion_policy.as_deref());
+        let unknown = policies.filter(|expr| {
+            expr.is_function()
+                && matches!(self.word(expr, &UnknownResolver), Ok(Value::Unknown(Unknown::Facade)))
+        });
+        let problem = |expr: &Expr| {
+            let message =
+                "The template of a root stack has no parent resource whose policy it could use";
+            let help =
+                "write Delete, Retain or Snapshot, or use the template as the type of a resource";
+            Diagnostic::error(&codes::DELETION_POLICY, message).at(expr.span).help(help)
+        };
+        unknown.map(problem).collect()
     }
 
     fn check_condition_forms(&self, scope: &Scope<'_>, findings: &mut Findings) {
@@ -377,7 +398,7 @@ impl Resolver for UnknownResolver {
     }
 
     fn facade(&self, _: Facade) -> Result<Value, Fault> {
-        Ok(Value::Null)
+        Ok(Value::Unknown(Unknown::Facade))
     }
 
     fn availability_zones(&self) -> Result<Value, Fault> {

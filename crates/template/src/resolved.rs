@@ -74,12 +74,16 @@ impl ResolvedDefinition {
             None => Ok(Value::Null),
         };
         let external = whole(resource.external_id.as_deref(), "external_id")?;
+        let deletion_policy = scope
+            .definition
+            .deletion_policy(resource, scope.resolver)
+            .map_err(|fault| ResolveError { fault, path: "deletion_policy".into() })?;
         Ok(ResolvedDefinition {
             type_name: resource.type_name.value.clone(),
             properties: Arc::new(properties),
             metadata: whole(resource.metadata.as_ref(), "metadata")?,
             update_policy: whole(resource.update_policy.as_deref(), "update_policy")?,
-            deletion_policy: scope.definition.deletion_policy(resource),
+            deletion_policy,
             depends_on: resource.depends_on.iter().map(|name| name.value.clone()).collect(),
             external_id: external.as_text().cloned(),
         })

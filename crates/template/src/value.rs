@@ -52,6 +52,8 @@ pub enum Unknown {
     Attribute(Arc<AttributeOf>),
     /// The availability zones of the compute service.
     AvailabilityZones,
+    /// A part of the resource that the template implements.
+    Facade,
     /// The time at which the value is needed, the time zone of the service, or a random number.
     Moment,
 }

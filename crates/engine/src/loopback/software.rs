@@ -25,7 +25,8 @@ pub(super) async fn deployment_call(local: &Local<'_>, id: &str) -> Result<Json,
         Method::Delete => service.delete_deployment(&owner, id).await.map(|()| Json::Null),
         _ => {
             let stored = service.deployment(&owner, id).await?;
-            Ok(json!({ "software_deployment": wire::json(&Value::Map(stored.body)) }))
+            let hidden = wire::hidden_parts(&Value::Map(stored.body.clone()));
+            Ok(json!({ "software_deployment": deployment_json(&stored), "hidden": hidden }))
         }
     }
 }
@@ -35,6 +36,26 @@ pub(super) async fn server_call(local: &Local<'_>, server: &str) -> Result<Json,
     let configs = local.service.project_server_configs(&local.owner().project, server).await?;
     let configs: Vec<Json> = configs.iter().map(config_json).collect();
     Ok(json!({ "metadata": configs }))
+}
+
+/// A deployment as its resource sees it: hidden parts are exposed.
+fn deployment_json(stored: &SoftwareObject) -> Json {
+    let part = |name: &str| wire::json(&stored.get(name));
+    let mut shown = json!({
+        "id": stored.row.id.to_string(),
+        "server_id": *stored.row.subject,
+        "config_id": stored.row.uses.map(|id| id.to_string()),
+        "input_values": part("input_values"),
+        "output_values": part("output_values"),
+        "action": part("action"),
+        "status": part("status"),
+        "status_reason": part("status_reason"),
+        "creation_time": stored.row.created.to_string(),
+    });
+    if let Some(updated) = stored.row.updated {
+        shown["updated_time"] = updated.to_string().into();
+    }
+    shown
 }
 
 /// A configuration as a server sees it.

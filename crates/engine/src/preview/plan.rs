@@ -245,6 +245,7 @@ fn reason(why: &Unknown) -> String {
             )
         }
         Unknown::AvailabilityZones => "the availability zones are asked for then".to_owned(),
+        Unknown::Facade => "it is a part of the resource that the template implements".to_owned(),
         Unknown::Moment => "it depends on the time or on chance".to_owned(),
     }
 }

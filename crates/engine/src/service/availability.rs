@@ -39,8 +39,7 @@ impl Availability {
     pub fn reason(&self, kind: &ResourceType) -> Option<String> {
         let service = kind.service?;
         let project = service.project();
-        // Kiln has stacks itself, and alarms where the cloud has none.
-        let is_own = [CloudService::Orchestration, CloudService::Alarming].contains(&service);
+        let is_own = service == CloudService::Orchestration || kind.works_without_service;
         if !is_own && !(self.has_service)(service) {
             let endpoint = service.catalogue_type();
             return Some(format!("{project} {endpoint} endpoint is not in service catalog."));

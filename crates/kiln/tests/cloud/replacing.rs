@@ -115,3 +115,31 @@ async fn a_server_passes_its_fixed_address_on_and_gets_it_back() {
         assert_eq!(kiln.changed_since(&before).await, Vec::<String>::new(), "{network}");
     }
 }
+
+/// Every update replaces the handle, although nothing about it is updated.
+#[tokio::test]
+async fn a_handle_that_is_always_replaced_has_no_event_of_an_update() {
+    let kiln = KilnProcess::start(&[]).await;
+    let body = template("  it: {type: OS::Heat::UpdateWaitConditionHandle}\n");
+    create(&kiln, &body).await;
+    let first = id_of(&kiln).await;
+    update(&kiln, &body, false, "UPDATE_COMPLETE").await;
+    assert_ne!(id_of(&kiln).await, first);
+    let path = format!("{}/resources/it/events", path(&kiln, WHO, STACK).await);
+    let events = kiln.ask(WHO, "GET", &path, None).await.body;
+    let states = events["events"].as_array().expect("a list").iter();
+    let mut states: Vec<&str> = states.filter_map(|it| it["resource_status"].as_str()).collect();
+    states.sort_unstable();
+    assert_eq!(
+        states,
+        [
+            "CREATE_COMPLETE",
+            "CREATE_COMPLETE",
+            "CREATE_IN_PROGRESS",
+            "CREATE_IN_PROGRESS",
+            "DELETE_COMPLETE",
+            "DELETE_IN_PROGRESS"
+        ]
+    );
+    delete(&kiln, WHO, STACK).await.expect("deleted");
+}

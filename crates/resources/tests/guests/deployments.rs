@@ -33,6 +33,14 @@ fn well() -> Cloud {
     answering(WELL)
 }
 
+#[test]
+fn a_deployment_without_input_values_has_an_empty_map_of_them() {
+    let (mut drive, mut cloud) = (drive(properties(r#"{"input_values": null}"#)), well());
+    drive.run(&kind(KIND), OperationKind::Create, &mut cloud);
+    assert_eq!(drive.result(), &Ok(()));
+    assert_eq!(cloud.one("deployment")["input_values"], literal!({}));
+}
+
 fn input<'c>(config: &'c Json, name: &str) -> &'c Json {
     let mut inputs = config["inputs"].as_array().expect("inputs").iter();
     inputs.find(|input| input["name"] == name).map_or(&Json::Null, |input| &input["value"])

@@ -180,6 +180,7 @@ fn check(
     let (mut definition, problems) =
         Definition::bind(template, parameters, input.files, context.checks.absent);
     findings.append(problems);
+    findings.extend(Stage::ResourceDefinitions, definition.policies_of_no_parent());
     definition.query_limits = context.query_limits;
     let stack = Stack {
         context,

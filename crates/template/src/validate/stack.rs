@@ -262,7 +262,8 @@ impl<'a> Stack<'a> {
             findings.extend(Stage::Properties, problems);
             return;
         }
-        let policy = self.definition.deletion_policy(resource);
+        let policy = self.definition.deletion_policy(resource, &UnknownResolver);
+        let policy = policy.unwrap_or_default();
         if policy == DeletionPolicy::Snapshot && !resolved.schema().snapshots {
             problems.push(no_snapshots(resource, &path.key(words.deletion_policy)));
         }

@@ -12,6 +12,7 @@ pub(super) fn alarm() -> ResourceType {
         .note("Use OS::Aodh::GnocchiAggregationByResourcesAlarm.")
         .still_supported()
         .with(any_alarm)
+        .works_without_service()
         .props([
             prop("comparison_operator", Str, "How the statistic is compared with the threshold, such as `gt` for greater than.").updatable().one_of(OPERATORS),
             prop("evaluation_periods", Int, "Number of periods in a row in which the comparison must hold before the alarm fires.").updatable(),

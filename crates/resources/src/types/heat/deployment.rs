@@ -47,6 +47,7 @@ pub(super) fn doing(kind: ResourceType) -> ResourceType {
         .on(OperationKind::Suspend, |op| Box::pin(deploy(op, "SUSPEND")))
         .on(OperationKind::Resume, |op| Box::pin(deploy(op, "RESUME")))
         .on(OperationKind::Cancel, |op| Box::pin(cancel(op)))
+        .on(OperationKind::Refresh, |op| Box::pin(read(op)))
         .attributes(attribute)
         .signals_kept_in(SignalStorage::Data)
         .on_signal(outcome::on_signal)
@@ -119,13 +120,17 @@ async fn hand_over(op: &mut Op, source: &Source, action: &str) -> Result<(), OpE
     } else {
         ("COMPLETE", "Not waiting for outputs signal")
     };
+    let input_values = match op.prop("input_values") {
+        Value::Null => json!({}),
+        values => wire::json(values),
+    };
     let row = json!({
         "server_id": op.text("server"),
         "config_id": id,
         "action": action,
         "status": status,
         "status_reason": reason,
-        "input_values": wire::json(op.prop("input_values")),
+        "input_values": input_values,
         "output_values": Json::Null,
         "stack_user_project_id": op.stack().users_project.as_deref().unwrap_or(&op.stack().project),
     });
@@ -235,6 +240,17 @@ async fn cancel(op: &mut Op) -> Result<(), OpError> {
     op.set_data(STATUS, "FAILED");
     op.set_data(REASON, CANCELLED);
     push(op).await
+}
+
+/// Reads the deployment, which `resource show` prints.
+async fn read(op: &mut Op) -> Result<(), OpError> {
+    if op.id().is_none() {
+        return Ok(());
+    }
+    let reply = op.read(get(Service::Orchestration, path(op))).await?;
+    let shown = wire::value(&reply.body["software_deployment"]);
+    op.set_remote(wire::hide_parts(shown, stored_config::hidden_parts(&reply.body)));
+    Ok(())
 }
 
 /// Reads the signal from the mailbox.

@@ -3,6 +3,7 @@
 //! It is created through the orchestration API like any other object, found by its name, and listed beside the
 //! parent stack. The transport chooses the endpoint of the region; other credentials are refused.
 
+use super::addresses;
 use crate::behaviour::SnapshotRecord;
 use crate::declare::*;
 use crate::op::{FailureClass, Op, OpError, Progress};
@@ -12,10 +13,11 @@ use kiln_cloud::{Call, CallPath, Marker, Reply, delete, get, post, put};
 use kiln_template::functions::step_into_attribute;
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
+use std::time::Duration;
 
 pub(super) fn stack() -> ResourceType {
     ResourceType::new("OS::Heat::Stack")
-        .plain_data([NAME, SEEN, LAST_ACTION, "snapshot_id", "snapshot_template", "snapshot_parameters"])
+        .plain_data([NAME, SEEN, SEEN_AT, LAST_ACTION, "snapshot_id", "snapshot_template", "snapshot_parameters"])
         .about("A stack in another region or another cloud.")
         .service(Service::Orchestration)
         .entity("stacks")
@@ -58,6 +60,9 @@ const SERVICE: Service = Service::Orchestration;
 /// The entry of the resource's data with the time of the last action, which distinguishes the next action from
 /// it.
 const SEEN: &str = "updated_time";
+
+/// The entry of the resource's data with our own time at which the end of the last action was seen, in microseconds.
+const SEEN_AT: &str = "seen_at";
 
 /// The member of a reply with the time of the last action in microseconds, which only stacks of the same service have.
 const MICROS: &str = "updated_micros";
@@ -142,6 +147,7 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
 
 async fn update(op: &mut Op) -> Result<(), OpError> {
     let body = body(op)?;
+    outlast(op, "UPDATE").await?;
     let call = there(op, put(SERVICE, path(op), body));
     op.call("update", call).await?;
     until(op, "UPDATE").await
@@ -151,6 +157,7 @@ async fn act(op: &mut Op, action: &str) -> Result<(), OpError> {
     if op.id().is_none() {
         return Ok(());
     }
+    outlast(op, &action.to_uppercase()).await?;
     // A call with a lost reply may not have reached the stack, so it is repeated.
     for attempt in 0..3 {
         let call = post(SERVICE, path(op).then("/actions"), json!({ action: null }));
@@ -163,6 +170,16 @@ async fn act(op: &mut Op, action: &str) -> Result<(), OpError> {
         }
     }
     until(op, &action.to_uppercase()).await
+}
+
+/// Waits until the second of the last action has passed, if this one is of the same kind: another service tells the time
+/// in seconds, and two actions in one of them would look like one.
+async fn outlast(op: &mut Op, action: &str) -> Result<(), OpError> {
+    let is_repeated = op.data(LAST_ACTION).is_some_and(|last| *last == action.into());
+    match op.data(SEEN_AT).filter(|_| is_repeated).and_then(|at| wire::json(at).as_i64()) {
+        Some(at) => op.pause_until(at.saturating_add(1_000_000)).await,
+        None => Ok(()),
+    }
 }
 
 /// Waits until an action on the stack is complete, and keeps the stack for attributes.
@@ -179,8 +196,10 @@ async fn until(op: &mut Op, action: &str) -> Result<(), OpError> {
     let shown = shown.await?;
     op.set_data(SEEN, time(&shown));
     op.set_data(LAST_ACTION, action);
-    keep(op, &shown);
-    Ok(())
+    let is_exact = !shown.body["stack"][MICROS].is_null();
+    let seen_at = op.from_now(Duration::ZERO);
+    op.set_data(SEEN_AT, if is_exact { Value::Null } else { seen_at.into() });
+    keep(op, &shown).await
 }
 
 /// Reads the stack for its attributes.
@@ -193,15 +212,19 @@ async fn read(op: &mut Op) -> Result<(), OpError> {
     if shown.text("/stack/stack_status") == Some("DELETE_COMPLETE") {
         return Err(OpError::failed(FailureClass::NotFound, "the stack is deleted"));
     }
-    keep(op, &shown);
-    Ok(())
+    keep(op, &shown).await
 }
 
-/// Keeps the stack in a reply.
-fn keep(op: &mut Op, reply: &Reply) {
+/// Keeps the stack in a reply. A stack of the same service comes without its URL, which begins with the endpoint in the
+/// catalogue.
+async fn keep(op: &mut Op, reply: &Reply) -> Result<(), OpError> {
     let mut kept = reply.body["stack"].clone();
-    kept.as_object_mut().map(|kept| kept.remove(MICROS));
+    let is_own = kept.as_object_mut().is_some_and(|kept| kept.remove(MICROS).is_some());
+    if is_own && let Ok(endpoint) = addresses::service(op, "orchestration").await {
+        kept["links"] = json!([{ "href": format!("{endpoint}{}", path(op)), "rel": "self" }]);
+    }
     op.set_remote(wire::value(&kept));
+    Ok(())
 }
 
 /// The time of the last action on a stack, as exactly as the service tells it.

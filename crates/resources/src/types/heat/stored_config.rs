@@ -80,7 +80,7 @@ pub(super) async fn publish(op: &mut Op) -> Result<(), OpError> {
 }
 
 /// The paths of the hidden parts in a reply.
-fn hidden_parts(body: &Json) -> impl Iterator<Item = &str> {
+pub(super) fn hidden_parts(body: &Json) -> impl Iterator<Item = &str> {
     body["hidden"].as_array().into_iter().flatten().filter_map(Json::as_str)
 }
 
