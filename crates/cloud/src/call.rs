@@ -5,6 +5,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The HTTP method of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,6 +35,8 @@ pub struct Call {
     pub sharing: Sharing,
     /// For whom, and with whose credential, it is made.
     pub identity: Option<Box<Identity>>,
+    /// How long it waits for a service that is known to be down, before it ends with [`CallError::Down`].
+    pub patience: Duration,
 }
 
 /// For whom, and with whose credential, a call is made.
@@ -185,6 +188,8 @@ pub enum CallError {
     Impossible(String),
     /// The call was sent and no reply came: it may have happened, or may happen yet.
     Lost(String),
+    /// The call was not sent, because the service is known to be down, or asked the project to wait: nothing has happened.
+    Down(String),
     /// The call was not sent, because its sender does not own what it works on any more.
     Fenced,
 }
@@ -246,7 +251,7 @@ impl Call {
             is_text: false,
         };
         let (recovery, sharing) = Default::default();
-        Call { request, recovery, sharing, identity: None }
+        Call { request, recovery, sharing, identity: None, patience: Duration::ZERO }
     }
 
     /// Adds a query parameter.
@@ -284,6 +289,12 @@ impl Call {
         if self.sharing == Sharing::MayBeOld {
             self.sharing = Sharing::None;
         }
+        self
+    }
+
+    /// Sets how long it waits for a service that is known to be down.
+    pub fn patience(mut self, patience: Duration) -> Call {
+        self.patience = patience;
         self
     }
 
@@ -504,6 +515,7 @@ impl fmt::Display for CallError {
             CallError::NotSent(why) => write!(f, "not sent: {why}"),
             CallError::Impossible(why) => write!(f, "{why}"),
             CallError::Lost(why) => write!(f, "no reply: {why}"),
+            CallError::Down(why) => write!(f, "{why}"),
             CallError::Fenced => write!(f, "not sent: another engine owns the stack"),
         }
     }

@@ -52,16 +52,20 @@ impl Http {
 
 #[async_trait]
 impl Transport for Http {
-    async fn send(&self, _credential: &Credential, call: Call) -> Result<Reply, CallError> {
+    async fn send(&self, credential: &Credential, call: Call) -> Result<Reply, CallError> {
         let service = call.request.service;
         let Some(endpoint) = self.endpoints.get(&service) else {
             let service = service.catalogue_type();
             return Err(CallError::Impossible(format!("no endpoint of {service} is known")));
         };
-        let _permit = self.limits.admit(&call.request, Lane::Single).await?;
         let request = build(&self.client, endpoint, &call.request)?;
+        let (limits, project) = (&self.limits, &credential.project);
+        let admission = limits.admit(&call.request, Lane::Single, project, call.patience).await?;
         let made_for = call.made_for();
-        Exchange { service, is_text: call.request.is_text, made_for }.run(request).await
+        let exchange = Exchange { service, is_text: call.request.is_text, made_for };
+        let reply = exchange.run(request).await;
+        admission.end(&reply);
+        reply
     }
 }
 
@@ -137,6 +141,7 @@ impl Exchange<'_> {
             CallError::NotSent(why) => CallError::NotSent(self.mask(&why)),
             CallError::Impossible(why) => CallError::Impossible(self.mask(&why)),
             CallError::Lost(why) => CallError::Lost(self.mask(&why)),
+            CallError::Down(why) => CallError::Down(why),
             CallError::Fenced => CallError::Fenced,
         }
     }

@@ -12,6 +12,7 @@ mod http;
 mod limits;
 pub mod metrics;
 mod openstack;
+mod outage;
 mod path;
 mod request_id;
 mod secret;
@@ -28,7 +29,7 @@ pub use credential::{Auth, Credential, PendingDelegation, UserToken};
 pub use entity::{DomainRef, EntityRef};
 pub use fence::{Fence, pass_fence, with_fence};
 pub use http::{Http, client_builder};
-pub use limits::{CallLimits, DEFAULT_MAX_CALLS, Lane, Permit};
+pub use limits::{Admission, CallLimits, DEFAULT_MAX_CALLS, Lane};
 pub use openstack::{
     Login, OpenStack, ServiceEndpoint, ServiceSettings, Settings, StackDomain, version_of,
 };

@@ -4,11 +4,14 @@
 //! of its own: it must not wait behind a hundred calls that serve one caller each.
 
 use crate::metrics::Waiting;
-use crate::{CallError, HttpRequest, Service, pass_fence};
+use crate::outage::{Gate, Outages, Passage};
+use crate::{CallError, HttpRequest, Reply, Service, pass_fence};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
 
 /// How many calls to one service may be in flight by default.
 pub const DEFAULT_MAX_CALLS: usize = 100;
@@ -27,13 +30,29 @@ pub enum Lane {
 pub struct CallLimits {
     max_calls: usize,
     permits: Arc<Mutex<Permits>>,
+    outages: Outages,
 }
 
 /// The free permits by service and lane.
 type Permits = HashMap<(Service, Lane), Arc<Semaphore>>;
 
-/// The permission for one call in flight; dropping it frees it.
-pub type Permit = OwnedSemaphorePermit;
+/// The place of one call in flight; dropping it frees it.
+type Permit = OwnedSemaphorePermit;
+
+/// The permission for one call.
+#[derive(Debug)]
+pub struct Admission {
+    permit: Option<Permit>,
+    passage: Passage,
+}
+
+impl Admission {
+    /// Ends the call with its reply, which tells whether the service is down.
+    pub fn end(self, reply: &Result<Reply, CallError>) {
+        drop(self.permit);
+        self.passage.observe(reply, Instant::now());
+    }
+}
 
 impl CallLimits {
     /// Allows this many calls to each service, and a tenth as many more for shared replies.
@@ -41,18 +60,46 @@ impl CallLimits {
         CallLimits {
             max_calls: max_calls.clamp(1, Semaphore::MAX_PERMITS),
             permits: Arc::default(),
+            outages: Outages::default(),
         }
     }
 
-    /// Waits until a request may be sent: for a permit, and then, if it changes something, for its fence.
+    /// Waits until a request of a project may be sent: for a service that is down, as long as the caller has patience,
+    /// for a permit, and then, if it changes something, for its fence.
     pub async fn admit(
         &self,
         request: &HttpRequest,
         lane: Lane,
-    ) -> Result<Option<Permit>, CallError> {
-        let permit = self.acquire(request.service, lane).await;
-        pass_fence(request).await?;
-        Ok(permit)
+        project: &Arc<str>,
+        patience: Duration,
+    ) -> Result<Admission, CallError> {
+        let gates = Gate::both(request.service, request.region.as_ref(), project);
+        let until = Instant::now() + patience;
+        loop {
+            self.outages.wait_until_open(&gates, until).await?;
+            // Nothing that waits for a service has a permit.
+            let permit = self.acquire(request.service, lane).await;
+            if let Some(passage) = self.outages.pass(&gates, Instant::now()) {
+                pass_fence(request).await?;
+                return Ok(Admission { permit, passage });
+            }
+        }
+    }
+
+    /// Waits until a login for a project may be sent. It needs no permit, and changes nothing.
+    pub(crate) async fn admit_login(
+        &self,
+        project: &Arc<str>,
+        patience: Duration,
+    ) -> Result<Admission, CallError> {
+        let gates = Gate::both(Service::Identity, None, project);
+        let until = Instant::now() + patience;
+        loop {
+            self.outages.wait_until_open(&gates, until).await?;
+            if let Some(passage) = self.outages.pass(&gates, Instant::now()) {
+                return Ok(Admission { permit: None, passage });
+            }
+        }
     }
 
     /// Waits for a permit.

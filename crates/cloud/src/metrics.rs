@@ -31,6 +31,7 @@ struct Metrics {
     calls: Family<CallLabels, Counter>,
     seconds: Family<ServiceLabels, Histogram, fn() -> Histogram>,
     waiting: ByService<Gauge>,
+    down: ByService<Gauge>,
     retries: ByService<Counter>,
     lost: ByService<Counter>,
 }
@@ -39,6 +40,7 @@ static METRICS: LazyLock<Metrics> = LazyLock::new(|| Metrics {
     calls: Family::default(),
     seconds: Family::new_with_constructor(|| Histogram::new(BUCKETS)),
     waiting: Family::default(),
+    down: Family::default(),
     retries: Family::default(),
     lost: Family::default(),
 });
@@ -51,6 +53,8 @@ pub fn register(registry: &mut Registry) {
     registry.register("kiln_cloud_call_seconds", help, metrics.seconds.clone());
     let help = "Calls that wait because the limit of calls in flight is reached";
     registry.register("kiln_cloud_calls_waiting", help, metrics.waiting.clone());
+    let help = "Whether a service is down, so that one call at a time is tried";
+    registry.register("kiln_cloud_service_down", help, metrics.down.clone());
     let help = "Calls that were made again after a new login";
     registry.register("kiln_cloud_retries", help, metrics.retries.clone());
     let help = "Calls that were sent and got no reply";
@@ -82,6 +86,11 @@ pub(crate) fn count_retry(service: Service) {
     METRICS.retries.get_or_create(&labels(service)).inc();
 }
 
+/// Shows whether a service is down.
+pub(crate) fn set_down(service: Service, is_down: bool) {
+    METRICS.down.get_or_create(&labels(service)).set(is_down.into());
+}
+
 fn status_class(reply: &Result<Reply, CallError>) -> &'static str {
     match reply {
         Ok(reply) | Err(CallError::Refused(reply)) => match reply.status {
@@ -91,7 +100,12 @@ fn status_class(reply: &Result<Reply, CallError>) -> &'static str {
             400..500 => "4xx",
             500.. => "5xx",
         },
-        Err(CallError::NotSent(_) | CallError::Impossible(_) | CallError::Fenced) => "not_sent",
+        Err(
+            CallError::NotSent(_)
+            | CallError::Impossible(_)
+            | CallError::Down(_)
+            | CallError::Fenced,
+        ) => "not_sent",
         Err(CallError::Lost(_)) => "lost",
     }
 }

@@ -4,6 +4,7 @@ use crate::alarms::{NoWebhooks, WebhookClient};
 use crate::global_environment::SharedGlobalEnvironment;
 use crate::metrics::Metrics;
 use crate::notification::NotificationListener;
+use crate::site_mark::SiteMark;
 use crate::template_cache::TemplateCache;
 use crate::template_fetcher::{NoFetcher, TemplateFetcher};
 use crate::wakeup::WakeupChannel;
@@ -104,6 +105,8 @@ pub struct Config {
     pub wakeups: WakeupChannel,
     /// Texts that were read lately: clones of a configuration share them.
     pub template_cache: Arc<TemplateCache>,
+    /// The mark of the site in the names of its objects.
+    pub site_mark: SiteMark,
     /// The metrics of the engine and of the services: clones of a configuration count together.
     pub metrics: Arc<Metrics>,
 }
@@ -136,6 +139,7 @@ impl Default for Config {
             listener: None,
             wakeups: WakeupChannel::default(),
             template_cache: Arc::default(),
+            site_mark: SiteMark::default(),
             metrics: Arc::default(),
         }
     }

@@ -38,6 +38,7 @@ mod resolver;
 mod runtime;
 mod service;
 mod signal_check;
+mod site_mark;
 mod snapshot;
 mod state;
 pub mod store;
@@ -100,5 +101,6 @@ pub use owner::{Order, Owner};
 pub use record::is_parked;
 #[cfg(feature = "simulation")]
 pub use record::v0::downgrade;
-pub use repair::{EndedWork, fail_tree, release_tree};
+pub use repair::{EndedWork, check_tree, fail_tree, release_tree};
+pub use site_mark::SiteMark;
 pub use tree::{Env, OpId, Tree};

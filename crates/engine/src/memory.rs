@@ -358,6 +358,16 @@ impl Store for MemoryStore {
         Ok(leases)
     }
 
+    async fn owned_trees(&self) -> Result<Vec<(EngineId, u64)>, StoreError> {
+        let mut owned = BTreeMap::new();
+        for tree in self.open()?.trees.values().filter(|tree| tree.has_work) {
+            if let Some(engine) = tree.engine {
+                *owned.entry(engine).or_default() += 1;
+            }
+        }
+        Ok(owned.into_iter().collect())
+    }
+
     async fn release(&self, lease: Lease) -> Result<(), StoreError> {
         let mut kept = self.open()?;
         let tree = kept.trees.get_mut(&lease.root);

@@ -202,6 +202,11 @@ impl Owner {
         self.run_queue(todo, now, ids);
     }
 
+    /// Whether a call is under way, or ordered.
+    pub fn has_calls(&self) -> bool {
+        self.running.values().any(|live| live.order.is_some())
+    }
+
     /// Whether the machine has more to do once the changes so far are on their way to the store.
     pub fn has_queued_tasks(&self) -> bool {
         self.machine.has_queued_tasks()

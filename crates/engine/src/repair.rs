@@ -23,6 +23,15 @@ pub struct EndedWork {
     pub commands: usize,
 }
 
+/// Reads everything of a tree, as an engine does that adopts it: an error says what cannot be read.
+pub async fn check_tree(
+    store: &dyn Store,
+    config: &Arc<Config>,
+    root: StackId,
+) -> Result<(), StoreError> {
+    read_tree(store, config, root).await.map(drop)
+}
+
 /// Takes a tree from its owner and releases it, so that engines try it again at once. Returns whether there is such a tree.
 pub async fn release_tree(store: &dyn Store, root: StackId) -> Result<bool, StoreError> {
     let Some(lease) = take_lease(store, root).await? else { return Ok(false) };

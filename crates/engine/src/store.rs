@@ -61,6 +61,9 @@ pub trait Store: crate::objects::Objects + crate::alarms::Alarms + Sealer {
     /// is valid again, unless another engine has adopted the tree.
     async fn renew(&self, engine: EngineId, until: Time) -> Result<Vec<Lease>, StoreError>;
 
+    /// How many trees with work each engine owns.
+    async fn owned_trees(&self) -> Result<Vec<(EngineId, u64)>, StoreError>;
+
     /// Releases a tree, if the lease is still the current one. No engine can write to the tree until one adopts it
     /// again.
     async fn release(&self, lease: Lease) -> Result<(), StoreError>;

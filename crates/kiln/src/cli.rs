@@ -5,9 +5,12 @@
 mod admin;
 mod operator;
 
-pub(crate) use admin::{AdminCommand, AdminList, AdminStackCommand, AdminTrees};
+pub(crate) use admin::{
+    AdminCommand, AdminList, AdminOrphans, AdminReconcile, AdminStackCommand, AdminTrees,
+    OrphanFilter,
+};
 pub(crate) use operator::{
-    ConfigCommand, ConfigList, Database, DbCommand, Doctor, Purge, Server, ServerRole,
+    Backup, ConfigCommand, ConfigList, Database, DbCommand, Doctor, Purge, Server, ServerRole,
 };
 
 use admin::ADMIN_EXAMPLES;

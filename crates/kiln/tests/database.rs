@@ -21,7 +21,7 @@ fn ids(out: &str) -> Vec<String> {
 
 #[test]
 fn maintenance_creates_no_database() {
-    for command in ["purge", "keys", "rotate-keys", "drop-keys"] {
+    for command in ["purge", "keys", "rotate-keys", "drop-keys", "migrate"] {
         let directory = TestDirectory::with(&[]);
         let run = directory.run(&["db", command]);
         assert_eq!((run.status, &*run.out), (2, ""), "{command}");
@@ -84,4 +84,44 @@ fn old_keys_are_dropped_once_nothing_needs_them() {
         format!("Dropped key {old}; backups from before its rotation need it.\n")
     );
     assert_eq!(db("keys"), format!("Key {new}: 1 row; encrypts new data.\n"));
+}
+
+#[test]
+fn a_backup_is_put_in_place_again() {
+    let directory = kept();
+    let db = |arguments: &[&str]| {
+        directory.run(&[&["db"], arguments, &["--config", "kiln.conf"]].concat())
+    };
+    let backup = db(&["backup", "copy.db"]);
+    assert_eq!(backup.status, 0, "{}", backup.err);
+    let copy = directory.path().join("copy.db");
+    let mode = std::fs::metadata(&copy).expect("a copy").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "names and projects are in it");
+    let again = db(&["backup", "copy.db"]);
+    assert!(again.status == 2 && again.err.contains("cannot create copy.db"), "{}", again.err);
+
+    let database = directory.path().join("var/heat.db");
+    std::fs::write(&database, "damaged").expect("a damaged file");
+    let restored = db(&["restore", "copy.db"]);
+    assert_eq!(restored.status, 0, "{}", restored.err);
+    assert!(restored.out.contains("admin orphans"), "{}", restored.out);
+    let former = std::fs::read(directory.path().join("var/heat.db.before-restore"));
+    assert_eq!(former.expect("the former file"), b"damaged");
+    let checked = db(&["check"]);
+    assert_eq!((checked.status, &*checked.out), (0, "0 stacks were read; problems: 0.\n"));
+    let status = db(&["status"]);
+    assert!(status.out.contains("the newest") && status.out.contains("Engines:"), "{}", status.out);
+    let migrated = db(&["migrate"]);
+    assert!(migrated.out.ends_with("already.\n"), "{}", migrated.out);
+
+    directory.put("none.db", b"");
+    let refused = db(&["restore", "none.db"]);
+    assert!(
+        refused.status == 2 && refused.err.contains("is no database of Kiln"),
+        "{}",
+        refused.err
+    );
+    let server = db(&["backup", "copy", "--database", "postgres://kiln:hunter2@db/kiln"]);
+    assert!(server.status == 2 && server.err.contains("pg_dump --host=db"), "{}", server.err);
+    assert!(!server.err.contains("hunter2"), "{}", server.err);
 }

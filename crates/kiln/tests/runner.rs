@@ -38,6 +38,7 @@ mod openstack;
 mod policy_files;
 mod rolling;
 mod server;
+mod sharing;
 mod test_directory;
 mod upgrade;
 mod validate;

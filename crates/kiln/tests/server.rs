@@ -380,6 +380,99 @@ fn the_service_manager_is_told_what_happens() {
     assert!(message("STOPPING=1").contains("STATUS="));
 }
 
+#[test]
+fn a_server_says_whether_it_is_alive_and_whether_it_is_ready() {
+    let directory = TestDirectory::with(&[("kiln.conf", CONFIG)]);
+    let mut served = Served::start(&directory, "kiln.conf");
+    let (api, metrics) = (served.address(), served.address().replace("/metrics", ""));
+    wait(async {
+        let client = kiln_cloud::client_builder().build().expect("a client");
+        for url in [&api, &metrics] {
+            let alive = client.get(format!("{url}/livez")).send().await.expect("an answer");
+            assert_eq!(alive.status(), 200);
+            // The engine reports itself a moment after the start.
+            loop {
+                let ready = client.get(format!("{url}/readyz")).send().await.expect("an answer");
+                assert_eq!(ready.status(), 200);
+                let report: serde_json::Value = ready.json().await.expect("JSON");
+                assert_eq!((&report["ready"], &report["database"]), (&true.into(), &"ok".into()));
+                if report["engines_up"] == 1 {
+                    assert_eq!(report["oldest_request_seconds"], 0);
+                    break;
+                }
+            }
+        }
+    });
+    assert!(served.stop());
+}
+
+#[test]
+fn a_process_whose_database_is_gone_is_alive_and_not_ready() {
+    let postgres = crate::attacks::servers::Postgres::start();
+    let config = format!("[database]\nconnection = {}\n{CONFIG}", postgres.database("kiln"));
+    let directory = TestDirectory::with(&[("kiln.conf", &config)]);
+    let mut served = Served::start(&directory, "kiln.conf");
+    let api = served.address();
+    drop(postgres);
+    wait(async {
+        let client = kiln_cloud::client_builder().build().expect("a client");
+        loop {
+            let ready = client.get(format!("{api}/readyz")).send().await.expect("an answer");
+            if ready.status() == 503 {
+                let report: serde_json::Value = ready.json().await.expect("JSON");
+                assert_eq!(report["database"], "does not answer");
+                break;
+            }
+        }
+        let alive = client.get(format!("{api}/livez")).send().await.expect("an answer");
+        assert_eq!(alive.status(), 200);
+    });
+}
+
+/// A signal has the levels of the log and the certificates in force, and the log names what has to wait.
+#[test]
+fn a_server_reads_its_files_again() {
+    let tls = "bind_port = 0\ncert_file = cert.pem\nkey_file = key.pem\n";
+    let config = CONFIG.replace("bind_port = 0\n", tls).replace("metrics_port = 0\n", "");
+    let files = [
+        ("kiln.conf", config.as_str()),
+        ("cert.pem", include_str!("tls/cert.pem")),
+        ("key.pem", include_str!("tls/key.pem")),
+    ];
+    let directory = TestDirectory::with(&files);
+    let mut served = Served::start_with(&directory, "kiln.conf", Stdio::piped());
+    let mut log = BufReader::new(served.log().expect("a log")).lines();
+    served.address();
+    let reload = || {
+        let id = served.id().to_string();
+        assert!(Command::new("kill").args(["-HUP", &id]).status().expect("a signal").success());
+    };
+    let mut next = |text: &str| {
+        log.by_ref().map_while(Result::ok).find(|line| line.contains(text)).expect("a line")
+    };
+    reload();
+    next("the certificate was read again");
+    next("all of it is in force");
+    directory.put("cert.pem", b"nonsense");
+    let more = format!("{config}[DEFAULT]\ndebug = true\n[kiln]\nlease = 7\n");
+    directory.put("kiln.conf", more.as_bytes());
+    reload();
+    let bad = next("the certificate cannot be used: the former one stays");
+    assert!(bad.contains("ERROR") && bad.contains("cert.pem"), "{bad}");
+    next("the levels of the log were read again");
+    let waits = next("take effect at a restart");
+    assert!(waits.contains("[kiln] lease") && !waits.contains("debug"), "{waits}");
+    directory.put("cert.pem", include_bytes!("tls/cert.pem"));
+    let quiet = format!("{config}[DEFAULT]\ndefault_log_levels = kiln=ERROR\n");
+    directory.put("kiln.conf", quiet.as_bytes());
+    reload();
+    next("the certificate was read again");
+    reload();
+    assert!(served.stop());
+    let rest: Vec<String> = log.map_while(Result::ok).collect();
+    assert!(!rest.iter().any(|line| line.contains("the certificate was read again")), "{rest:?}");
+}
+
 /// A container may have no certificates of authorities; services without TLS need none.
 #[test]
 fn a_machine_without_authorities_will_do() {

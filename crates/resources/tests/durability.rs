@@ -479,6 +479,49 @@ fn an_outage_is_waited_out_and_users_are_told() {
     }
 }
 
+/// A service that is known to be down for the first calls: the transport does not send them.
+struct Down<W> {
+    left: usize,
+    patience: Vec<std::time::Duration>,
+    then: W,
+}
+
+impl<W: World> World for Down<W> {
+    fn call(&mut self, call: &Call) -> Result<Reply, CallError> {
+        self.patience.push(call.patience);
+        match self.left.checked_sub(1) {
+            Some(left) => {
+                self.left = left;
+                Err(CallError::Down("HTTP 503".into()))
+            }
+            None => self.then.call(call),
+        }
+    }
+}
+
+#[test]
+fn a_call_to_a_service_that_is_down_is_told_at_once_and_waits_then() {
+    let mut service = Down { left: 5, patience: Vec::new(), then: refusing(503, 0, false) };
+    let mut drive = Drive::new(Members::new());
+    drive.context.ride_out = std::time::Duration::from_secs(900);
+    drive.run(&thing(), OperationKind::Create, &mut service);
+    assert_settled(&drive, &service.then.things, "down");
+    assert!(service.patience[0].is_zero(), "users are told before anything waits");
+    assert!(service.patience[1..=5].iter().all(|it| !it.is_zero()));
+    let told = "Waiting for the network service (HTTP 503): it is called again as soon as it accepts calls, for 15 min in all.";
+    assert_eq!(drive.waits.first().and_then(Option::as_deref), Some(told));
+    assert_eq!(drive.waits.last(), Some(&None));
+
+    let mut service =
+        Down { left: usize::MAX, patience: Vec::new(), then: refusing(503, 0, false) };
+    let mut drive = Drive::new(Members::new());
+    drive.context.ride_out = std::time::Duration::from_secs(900);
+    let began = drive.now;
+    drive.run(&thing(), OperationKind::Create, &mut service);
+    assert!(drive.result().is_err());
+    assert!((900..902).contains(&((drive.now - began) / 1_000_000)));
+}
+
 #[test]
 fn an_outage_is_not_waited_for_for_ever() {
     let mut drive = Drive::new(Members::new());

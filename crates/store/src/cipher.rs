@@ -176,6 +176,16 @@ impl Cipher {
         self.lookup(Hash::of(reason.as_bytes()))
     }
 
+    /// A key for another purpose, which stays when the keys are rotated.
+    pub(crate) fn derived(&self, purpose: &str) -> [u8; 32] {
+        let key = self.loaded();
+        // No text has a hash that is followed by anything.
+        let hash = Sha256::new()
+            .chain_update(key.ring.lookup.0)
+            .chain_update(Hash::of(purpose.as_bytes()).0);
+        hash.chain_update(b"derived").finalize().into()
+    }
+
     /// The key by which a text is found: a keyed hash, so that a reader of the database alone does not learn
     /// whether it holds a text that he knows or guesses.
     pub(crate) fn lookup(&self, hash: Hash) -> [u8; 32] {

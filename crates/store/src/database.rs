@@ -10,8 +10,8 @@ use crate::migrate;
 use crate::sql::{Reader, Statement};
 use crate::table::Tables;
 use crate::turns::Turns;
-use kiln_engine::CarriedWakeups;
 use kiln_engine::store::StoreError;
+use kiln_engine::{CarriedWakeups, SiteMark};
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::pool::PoolConnection;
 use sqlx::{
@@ -176,6 +176,11 @@ impl SqlStore {
                 Err(OpenError::Absent(format!("the database holds no store of Kiln ({error})")))
             }
         }
+    }
+
+    /// The mark of this store's site in the names of its objects: it stays as long as the key file does.
+    pub fn site_mark(&self) -> SiteMark {
+        SiteMark::new(self.cipher.derived("kiln: mark of the site in names"))
     }
 
     /// How many transactions this process has made durable.

@@ -15,6 +15,9 @@ use uuid::Uuid;
 const UNOWNED: &str = "has_work = 1 AND owned = 0 ORDER BY expires, root LIMIT ?";
 const EXPIRED: &str = "has_work = 1 AND owned = 1 AND expires < ? ORDER BY expires, root LIMIT ?";
 
+const OWNED_TREES: &str =
+    "SELECT engine, COUNT(*) FROM trees WHERE owned = 1 AND has_work = 1 GROUP BY engine";
+
 impl SqlStore {
     /// The time by the clock of the database's machine.
     pub(crate) async fn read_time(&self) -> Result<Time, DbError> {
@@ -24,6 +27,15 @@ impl SqlStore {
             why: "it told no time".to_owned(),
         })?;
         Reader::new(row).int().map(Time::from_micros)
+    }
+
+    pub(crate) async fn count_owned_trees(&self) -> Result<Vec<(EngineId, u64)>, DbError> {
+        let counts = self.statement(OWNED_TREES).all(&mut *self.reader().await?).await?;
+        let count = |row| {
+            let mut row = Reader::new(row);
+            Ok((EngineId(row.maybe_id()?.unwrap_or_default()), row.count()?))
+        };
+        counts.iter().map(count).collect()
     }
 
     pub(crate) async fn claim_once(

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod alarms;
+mod backup;
 mod cipher;
 mod commit;
 mod database;
@@ -33,6 +34,7 @@ mod table;
 mod turns;
 mod wakeup;
 
+pub use backup::{BackupError, BackupMeans};
 pub use database::{OpenError, SqlStore};
 pub use inspect::Inspection;
 pub use keys::KeyError;

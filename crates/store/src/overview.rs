@@ -48,6 +48,22 @@ impl SqlStore {
         Ok(trees.into_iter().next().map(TreeOverview::from))
     }
 
+    /// The trees after a root stack, in the order of their ids; no more than `limit`.
+    pub async fn trees_after(
+        &self,
+        root: Option<StackId>,
+        limit: u64,
+    ) -> Result<Vec<TreeOverview>, StoreError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let select = self.tables.select::<TreeRow>("root > ? ORDER BY root LIMIT ?");
+        let select = select.with(|values| {
+            values.id(root.map_or(uuid::Uuid::nil(), |root| root.0));
+            values.int(limit);
+        });
+        let trees: Vec<TreeRow> = self.rows(select).await?;
+        Ok(trees.into_iter().map(TreeOverview::from).collect())
+    }
+
     /// The trees that have work or an owner, those that were attended to last at the end; no more than `limit`.
     pub async fn trees_at_work(&self, limit: u64) -> Result<Vec<TreeOverview>, StoreError> {
         let rest = "has_work = 1 OR owned = 1 ORDER BY expires, root LIMIT ?";

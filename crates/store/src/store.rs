@@ -73,6 +73,10 @@ impl Store for SqlStore {
         Ok(retry_conflicts!(self.renew_once(engine, until))?)
     }
 
+    async fn owned_trees(&self) -> Result<Vec<(EngineId, u64)>, StoreError> {
+        Ok(self.count_owned_trees().await?)
+    }
+
     async fn release(&self, lease: Lease) -> Result<(), StoreError> {
         Ok(retry_conflicts!(self.release_once(lease))?)
     }

@@ -164,6 +164,14 @@ pub(super) fn not_sent(error: CallError) -> CallError {
     }
 }
 
+/// A login that was not tried is told apart from a call that was not sent: another service is down.
+pub(super) fn of_identity(error: CallError) -> CallError {
+    match error {
+        CallError::Down(why) => CallError::Down(format!("the identity service: {why}")),
+        other => other,
+    }
+}
+
 fn no_credential() -> CallError {
     CallError::Impossible(
         "The stack has no credential to make calls with. Next: update the stack, so that it acts for the \

@@ -171,13 +171,21 @@ impl OpenStack {
     }
 
     /// The token of a credential's session; logs in if there is none that is valid for a while.
-    async fn token(&self, credential: &Credential) -> Result<Arc<Token>, CallError> {
+    async fn token(
+        &self,
+        credential: &Credential,
+        patience: Duration,
+    ) -> Result<Arc<Token>, CallError> {
         let session = self.sessions.lock().get_or_insert_with(credential, Arc::default);
         let mut session = session.lock().await;
         if let Some(token) = session.as_ref().filter(|token| token.is_valid()) {
             return Ok(token.clone());
         }
-        let token = Arc::new(self.log_in(credential).await.map_err(as_unauthorized)?);
+        let admission = self.limits.admit_login(&credential.project, patience).await;
+        let admission = admission.map_err(login::of_identity)?;
+        let token = self.log_in(credential).await;
+        admission.end(&token.as_ref().map(|_| Reply::default()).map_err(Clone::clone));
+        let token = Arc::new(token.map_err(as_unauthorized)?);
         *session = Some(token.clone());
         Ok(token)
     }
@@ -251,7 +259,13 @@ impl OpenStack {
         Ok(Some(endpoint::microversion_header(call.service, &version)))
     }
 
-    async fn send_with(&self, token: &Token, call: &Call, lane: Lane) -> Result<Reply, CallError> {
+    async fn send_with(
+        &self,
+        token: &Token,
+        project: &Arc<str>,
+        call: &Call,
+        lane: Lane,
+    ) -> Result<Reply, CallError> {
         let service = call.request.service;
         let root = self.root(token, service)?;
         let mut request = build(self.client(service), &root, &call.request)?
@@ -262,9 +276,12 @@ impl OpenStack {
         if service == Service::Messaging {
             request = request.header("Client-ID", MESSAGING_CLIENT);
         }
-        let _permit = self.limits.admit(&call.request, lane).await?;
+        let admission = self.limits.admit(&call.request, lane, project, call.patience).await?;
         let made_for = call.made_for();
-        Exchange { service, is_text: call.request.is_text, made_for }.run(request).await
+        let exchange = Exchange { service, is_text: call.request.is_text, made_for };
+        let reply = exchange.run(request).await;
+        admission.end(&reply);
+        reply
     }
 
     /// Makes a call under a credential; logs in again if its token was refused.
@@ -274,14 +291,15 @@ impl OpenStack {
         call: &Call,
         lane: Lane,
     ) -> Result<Reply, CallError> {
-        let token = self.token(credential).await?;
-        let reply = self.send_with(&token, call, lane).await;
+        let (project, patience) = (&credential.project, call.patience);
+        let token = self.token(credential, patience).await?;
+        let reply = self.send_with(&token, project, call, lane).await;
         // A token may be revoked before it expires; a call that was refused for that has changed nothing.
         if matches!(&reply, Err(CallError::Refused(reply)) if reply.status == 401) {
             self.drop_token(credential, &token).await;
             metrics::count_retry(call.request.service);
-            let token = self.token(credential).await?;
-            return self.send_with(&token, call, lane).await;
+            let token = self.token(credential, patience).await?;
+            return self.send_with(&token, project, call, lane).await;
         }
         reply
     }
@@ -388,7 +406,7 @@ impl Transport for OpenStack {
 
     async fn accepts(&self, credential: &Credential) -> bool {
         let refused = |error| matches!(error, CallError::Refused(reply) if reply.status == 401);
-        !self.token(credential).await.is_err_and(refused)
+        !self.token(credential, Duration::ZERO).await.is_err_and(refused)
     }
 
     async fn revoke(&self, credential: &Credential) -> Result<(), CallError> {

@@ -12,7 +12,7 @@ mod stacks;
 use crate::service::{RequestError, Requester, Service};
 use async_trait::async_trait;
 use kiln_cloud::{
-    ActingFor, Call, CallError, CallLimits, Credential, DEFAULT_MAX_CALLS, Lane, Method,
+    ActingFor, Admission, Call, CallError, CallLimits, Credential, DEFAULT_MAX_CALLS, Lane, Method,
     PendingDelegation, Reply, Service as CloudService, Transport, UserToken,
 };
 use percent_encoding::percent_decode_str;
@@ -60,6 +60,12 @@ impl Loopback {
 
     fn host(&self) -> Option<Arc<dyn Host>> {
         self.host.get().and_then(Weak::upgrade)
+    }
+
+    /// Waits for a place among the calls in flight.
+    async fn place(&self, credential: &Credential, call: &Call) -> Result<Admission, CallError> {
+        let (request, project) = (&call.request, &credential.project);
+        self.limits.admit(request, Lane::Single, project, call.patience).await
     }
 
     /// Answers a call about an alarm: by the alarming service if there is one, else by this one.
@@ -116,7 +122,7 @@ impl Transport for Loopback {
     async fn send(&self, credential: &Credential, call: Call) -> Result<Reply, CallError> {
         let service = call.request.service;
         if service == CloudService::Alarming {
-            let _permit = self.limits.admit(&call.request, Lane::Single).await?;
+            let _place = self.place(credential, &call).await?;
             return self.alarming(credential, call).await;
         }
         let target = Target::of(call.request.path.checked()?);
@@ -125,9 +131,9 @@ impl Transport for Loopback {
             return self.upstream.send(credential, call).await;
         }
         // A call about a stack may lead to another one: it must not wait for a second permit while it holds the first.
-        let _permit = match is_stack {
+        let _place = match is_stack {
             true => None,
-            false => self.limits.admit(&call.request, Lane::Single).await?,
+            false => Some(self.place(credential, &call).await?),
         };
         let Some(host) = self.host() else {
             return Err(CallError::NotSent("the service starts or stops".into()));

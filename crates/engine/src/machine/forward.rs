@@ -142,6 +142,7 @@ impl Machine {
         name: &Arc<str>,
     ) -> Slot {
         let id = ResourceId(env.ids.next_in_order(env.now, self.tree.next_number));
+        let id = self.tree.config.site_mark.stamp(id);
         let state = State::new(Action::Init, Status::Complete);
         let type_name = goal.type_name().into();
         let summary = ResourceSummary::new(name.clone(), type_name, state, env.now);

@@ -18,7 +18,11 @@ impl Engine {
         let mut is_alone = self.inner.settings.is_alone;
         let mut listener = self.inner.config.wakeups.listen();
         loop {
-            match self.claim_trees(is_alone).await {
+            let claimed = match self.leaves_trees_to_others() {
+                true => Ok(true),
+                false => self.claim_trees(is_alone).await,
+            };
+            match claimed {
                 Ok(is_complete) => {
                     is_alone = false;
                     if !is_complete {

@@ -32,6 +32,8 @@ pub(crate) enum Message {
     Answer(OpId, u64, Result<Reply, CallError>),
     /// A trust or an application credential was revoked.
     Revoked(Arc<Credential>),
+    /// The tree is released to an engine that has fewer, unless a call is under way.
+    HandOver,
     /// The tree is released: another engine owns it, nothing happens in it, or this engine stops.
     Release,
 }
@@ -352,9 +354,21 @@ impl Driver {
                 self.observer.count_revoking(self.revoking.len());
                 self.owner.revoked(&credential);
             }
+            Message::HandOver => {
+                return self.is_in_the_middle();
+            }
             Message::Release => return false,
         }
         true
+    }
+
+    /// Whether the next owner of the tree would have to find out what this one was doing.
+    fn is_in_the_middle(&self) -> bool {
+        self.owner.has_calls()
+            || self.owner.has_changes()
+            || self.owner.has_queued_tasks()
+            || !self.waiters.is_empty()
+            || !self.revoking.is_empty()
     }
 
     /// Begins to carry out a command.

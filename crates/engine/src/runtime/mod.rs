@@ -14,6 +14,7 @@ mod event_sinks;
 mod held_lease;
 mod observe;
 mod parked;
+mod sharing;
 mod task;
 mod webhooks;
 
@@ -72,6 +73,8 @@ pub(crate) struct Inner {
     troubled: Mutex<HashMap<StackId, parked::Troubled>>,
     /// How often the store was scanned for trees without an owner.
     scans: watch::Sender<u64>,
+    /// For how many more scans trees without an owner are left to other engines.
+    scans_to_skip: AtomicUsize,
     /// Wakes the delivery of webhooks.
     webhooks_due: Notify,
 }
@@ -203,11 +206,13 @@ impl Engine {
             tasks: Mutex::new(vec![committing]),
             troubled: Mutex::default(),
             scans: watch::Sender::new(0),
+            scans_to_skip: AtomicUsize::new(0),
             webhooks_due: Notify::new(),
         });
         let engine = Engine { inner };
         engine.spawn("scan for work", engine.clone().scan_for_work());
         engine.spawn("renew leases", engine.clone().renew_leases());
+        engine.spawn("share trees", engine.clone().share_trees());
         engine.spawn("housekeeping", engine.clone().housekeeping());
         engine.spawn("reap delegations", engine.clone().reap_delegations());
         engine.spawn("evaluate alarms", engine.clone().evaluate_alarms());

@@ -53,7 +53,10 @@ impl Service {
                 // If the trust may exist all the same, the engine looks for it later.
                 let is_certain = match &error {
                     CallError::Refused(reply) => reply.status < 500,
-                    CallError::NotSent(_) | CallError::Impossible(_) | CallError::Fenced => true,
+                    CallError::NotSent(_)
+                    | CallError::Impossible(_)
+                    | CallError::Down(_)
+                    | CallError::Fenced => true,
                     CallError::Lost(_) => false,
                 };
                 if is_stored && is_certain {

@@ -12,7 +12,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How often an engine reports itself: one that died is seen to be down after two default leases.
-pub const REPORT_INTERVAL: Duration = Duration::from_secs(15);
+pub const REPORT_INTERVAL: Duration = Duration::from_secs(5);
+
+/// After how many reports an engine looks for those that have not reported themselves for long.
+const REPORTS_PER_LOOK: u32 = 60;
 
 /// An engine.
 #[derive(Clone, Debug)]
@@ -34,6 +37,7 @@ impl Service {
     pub async fn report_engine(self, host: Arc<str>) {
         let Some(engine) = &self.engine else { return };
         let (id, started) = (engine.id(), now());
+        let mut reports = 0_u32;
         loop {
             let row = ObjectRow {
                 id: id.0,
@@ -48,7 +52,10 @@ impl Service {
             if let Err(error) = self.store.put_object(row).await {
                 tracing::warn!(%error, "could not report the engine: retrying");
             }
-            self.remove_stale_engines().await;
+            if reports.is_multiple_of(REPORTS_PER_LOOK) {
+                self.remove_stale_engines().await;
+            }
+            reports = reports.wrapping_add(1);
             tokio::time::sleep(REPORT_INTERVAL).await;
         }
     }

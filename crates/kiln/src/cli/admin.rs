@@ -12,6 +12,12 @@ pub(crate) enum AdminCommand {
     Trees(AdminTrees),
     /// List the requests that wait for an engine, the oldest first
     Queue(AdminList),
+    /// List the objects in the cloud that this site has made and that no stack has, as after a restore from a backup
+    #[command(after_help = ORPHANS_EXAMPLES)]
+    Orphans(AdminOrphans),
+    /// Show what would be done about such objects, or delete them with --remove
+    #[command(after_help = ORPHANS_EXAMPLES)]
+    Reconcile(AdminReconcile),
     /// Inspect or repair one stack
     #[command(subcommand)]
     Stack(AdminStackCommand),
@@ -63,6 +69,53 @@ pub(crate) struct AdminStack {
     #[command(flatten)]
     pub(crate) database: Database,
 }
+
+/// Which objects `kiln admin orphans` and `reconcile` are about.
+#[derive(Debug, Args)]
+pub(crate) struct OrphanFilter {
+    #[command(flatten)]
+    pub(crate) database: Database,
+
+    /// Only objects that were created at or after this time, such as that of the backup: 2026-11-18T20:00:00Z
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<jiff::Timestamp>,
+
+    /// Only the object with this id; may be repeated
+    #[arg(long = "id", value_name = "ID")]
+    pub(crate) ids: Vec<String>,
+}
+
+/// Arguments of `kiln admin orphans`.
+#[derive(Debug, Args)]
+pub(crate) struct AdminOrphans {
+    #[command(flatten)]
+    pub(crate) filter: OrphanFilter,
+
+    #[command(flatten)]
+    pub(crate) output_format: crate::client::ListArgs,
+}
+
+/// Arguments of `kiln admin reconcile`.
+#[derive(Debug, Args)]
+pub(crate) struct AdminReconcile {
+    #[command(flatten)]
+    pub(crate) filter: OrphanFilter,
+
+    /// Delete the objects; needs --since or --id
+    #[arg(long)]
+    pub(crate) remove: bool,
+}
+
+const ORPHANS_EXAMPLES: &str = "\
+Examples:
+  kiln admin orphans --config /etc/kiln/kiln.conf
+  kiln admin reconcile --config /etc/kiln/kiln.conf --since 2026-11-18T20:00:00Z
+  kiln admin reconcile --config /etc/kiln/kiln.conf --since 2026-11-18T20:00:00Z --remove
+
+An object is found by the mark that this site puts into the names that it gives, and that no other site and no
+other program can have made. Objects that stacks keep (deletion_policy: Retain) or that were abandoned have it, too: look
+at the list before you remove anything, and give the time of the backup. Objects with names that users chose carry no
+mark and are not found. The user in [keystone_authtoken] needs the role admin, to see all projects.";
 
 pub(super) const ADMIN_EXAMPLES: &str = "\
 Examples:

@@ -112,14 +112,35 @@ pub(crate) enum ServerRole {
 /// The subcommands of `kiln db`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum DbCommand {
+    /// Copy a SQLite database, as of one moment, to a new file, while the server runs; for a database server, print the command
+    Backup(Backup),
+    /// Read every record as an engine would, and check the file of SQLite and the keys; nothing is changed
+    Check(Database),
     /// Remove the keys that nothing is encrypted with any more from the key file
     DropKeys(Database),
     /// List the keys, and how many rows of the database are encrypted with each
     Keys(Database),
+    /// Bring the tables up to date, which the start of a newer server does as well
+    Migrate(Database),
     /// Remove the records of stacks that were deleted some time ago
     Purge(Purge),
+    /// Put a backup of a SQLite database in place; the server must not run, and the former database is kept beside it
+    Restore(Backup),
     /// Create a new key and encrypt all data again with it
     RotateKeys(Database),
+    /// Show the schema, the keys, how many stacks there are, and what waits; nothing is changed
+    Status(Database),
+}
+
+/// Arguments of `kiln db backup` and `kiln db restore`.
+#[derive(Debug, Args)]
+pub(crate) struct Backup {
+    /// File of the backup
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) database: Database,
 }
 
 /// The subcommands of `kiln config`.

@@ -1,5 +1,7 @@
 //! `kiln admin`: what operators see of a running service, and what they do about a stack that no engine goes on with.
 
+mod orphans;
+
 use super::db::{failed, open, wait_for};
 use crate::cli::{AdminCommand, AdminList, AdminStackCommand, AdminTrees};
 use crate::client::{self, Listing};
@@ -25,6 +27,8 @@ pub(crate) fn run(
             print(TREES, &wait_for(trees(arguments))??, &arguments.list, streams)
         }
         AdminCommand::Queue(list) => print(QUEUE, &wait_for(queue(list))??, list, streams),
+        AdminCommand::Orphans(arguments) => wait_for(orphans::list(arguments, streams))?,
+        AdminCommand::Reconcile(arguments) => wait_for(orphans::reconcile(arguments, streams))?,
         AdminCommand::Stack(command) => wait_for(stack(command, streams))?,
     }
 }

@@ -1,5 +1,8 @@
 //! `kiln db`: maintenance of the database.
 
+mod backup;
+mod state;
+
 use crate::cli::{Database, DbCommand, Purge};
 use crate::config::{ConfigFile, DatabaseSettings};
 use crate::stdio::{CommandError, Streams, Verdict};
@@ -10,10 +13,15 @@ use std::time::Duration;
 
 pub(crate) fn run(command: &DbCommand, streams: &mut Streams<'_>) -> Result<Verdict, CommandError> {
     match command {
+        DbCommand::Backup(arguments) => wait_for(backup::back_up(arguments, streams))?,
+        DbCommand::Check(database) => wait_for(state::check(database, streams))?,
         DbCommand::DropKeys(database) => wait_for(drop_keys(database, streams))?,
         DbCommand::Keys(database) => wait_for(keys(database, streams))?,
+        DbCommand::Migrate(database) => wait_for(state::migrate(database, streams))?,
         DbCommand::Purge(arguments) => wait_for(purge(arguments, streams))?,
+        DbCommand::Restore(arguments) => wait_for(backup::restore(arguments, streams))?,
         DbCommand::RotateKeys(database) => wait_for(rotate(database, streams))?,
+        DbCommand::Status(database) => wait_for(state::status(database, streams))?,
     }
 }
 
@@ -25,13 +33,20 @@ pub(crate) fn wait_for<T>(work: impl Future<Output = T>) -> Result<T, CommandErr
     Ok(runtime.block_on(work))
 }
 
+/// The database and the key file that the arguments or the configuration name.
+fn place(database: &Database) -> Result<DatabaseSettings, CommandError> {
+    let configured = DatabaseSettings::from_file(&ConfigFile::load(database.config.as_deref())?)?;
+    Ok(DatabaseSettings {
+        url: database.url.clone().unwrap_or(configured.url),
+        keys: database.keys.clone().unwrap_or(configured.keys),
+    })
+}
+
 /// Opens the database of a server. Neither a database nor a key file is created: in the wrong directory, a command
 /// would otherwise report success about a database that nobody uses.
 pub(super) async fn open(database: &Database) -> Result<SqlStore, CommandError> {
-    let configured = DatabaseSettings::from_file(&ConfigFile::load(database.config.as_deref())?)?;
-    let url = database.url.as_ref().unwrap_or(&configured.url);
-    let keys = database.keys.as_ref().unwrap_or(&configured.keys);
-    SqlStore::open_existing(url, keys).await.map_err(|error| {
+    let DatabaseSettings { url, keys } = place(database)?;
+    SqlStore::open_existing(&url, &keys).await.map_err(|error| {
         let is_default = database.config.is_none() && database.url.is_none();
         match error {
             OpenError::Absent(_) if is_default => CommandError::Usage(format!(

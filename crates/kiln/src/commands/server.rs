@@ -2,6 +2,7 @@
 
 mod authenticators;
 mod engine_lock;
+mod reload;
 
 use crate::cli::{Server, TextOrJson};
 use crate::commands::db;
@@ -9,8 +10,9 @@ use crate::config::{ConfigFile, Flavor, Settings, Socket};
 use crate::dashboard;
 use crate::doctor::{self, Subject};
 use crate::load::plugins;
+use crate::serving::tls::Certificate;
 use crate::serving::{
-    self, ConnectionLimits, ConnectionTable, FileWatch, HttpServer, ServiceManager,
+    self, ConnectionLimits, ConnectionTable, FileWatch, HttpServer, Readiness, ServiceManager,
     WatchedEnvironment, WatchedPolicy,
 };
 use crate::stdio::{CommandError, Streams, Verdict};
@@ -28,6 +30,7 @@ use kiln_engine::{
     now,
 };
 use kiln_store::{OpenError, SqlStore};
+use reload::Reloading;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,13 +65,14 @@ pub(crate) fn run_with(
     let types = plugins::types(&settings.plugin_dirs, streams)?;
     settings.engine.types = plugins::adjusted(types, &settings.types);
     let loopback = Arc::new(transport(&arguments.endpoints, &settings)?);
-    let _traces = serving::log::start(&settings.log, streams.err_styled)?;
+    let logging = serving::log::start(&settings.log, streams.err_styled)?;
     settings.notices.tell();
     for warning in plugins::warnings(&settings.plugin_dirs) {
         tracing::warn!("{warning}");
     }
     let policy = policy(&settings)?;
-    db::wait_for(serve(arguments, settings, policy, loopback, streams))?
+    let reloading = Reloading { arguments, file, logging, certificates: Vec::new() };
+    db::wait_for(serve(reloading, settings, policy, loopback, streams))?
 }
 
 /// The settings of the file, overridden by the command line.
@@ -89,12 +93,13 @@ pub(crate) fn settings(arguments: &Server, file: &ConfigFile) -> Result<Settings
 }
 
 async fn serve(
-    arguments: &Server,
+    mut reloading: Reloading<'_>,
     settings: Settings,
     policy: Arc<SharedPolicy>,
     loopback: Arc<Loopback>,
     streams: &mut Streams<'_>,
 ) -> Result<Verdict, CommandError> {
+    let arguments = reloading.arguments;
     let mut stop = serving::StopSignals::new()?;
     let manager = ServiceManager::from_environment();
     manager.status("Starting: the database is opened");
@@ -108,6 +113,7 @@ async fn serve(
         store = open_store(&settings) => Arc::new(store?),
     };
     let mut config = settings.engine.clone();
+    config.site_mark = store.site_mark();
     if let Some(max) = store.max_row_bytes()
         && config.byte_limits.fit_into_rows(max)
     {
@@ -148,19 +154,29 @@ async fn serve(
         false => None,
     };
     let mut listening = Vec::new();
+    let certificates = &mut reloading.certificates;
+    let readiness = readiness(&settings, &store)?;
     if settings.has_api {
         let native = serving::native(app.clone()).merge(dashboard(&settings)?);
-        listening.push(listen("orchestration", &settings.native, native, &table, streams).await?);
+        let native = native.merge(readiness.clone().router());
+        listening.push(
+            listen("orchestration", &settings.native, native, &table, certificates, streams)
+                .await?,
+        );
     }
-    listening.extend(metrics(&settings, app.clone(), limits, streams).await?);
+    let own = serving::metrics(&app).merge(readiness.router());
+    listening.extend(metrics(&settings, own, limits, streams).await?);
     if settings.has_cfn {
         let cfn = serving::cfn(app.clone(), settings.cfn.scheme());
-        listening.push(listen("CloudFormation", &settings.cfn, cfn, &table, streams).await?);
+        listening.push(
+            listen("CloudFormation", &settings.cfn, cfn, &table, certificates, streams).await?,
+        );
     }
     if settings.has_cloudwatch {
         let cloudwatch = serving::cloudwatch(app.clone(), settings.cloudwatch.scheme());
+        let socket = &settings.cloudwatch;
         listening
-            .push(listen("CloudWatch", &settings.cloudwatch, cloudwatch, &table, streams).await?);
+            .push(listen("CloudWatch", socket, cloudwatch, &table, certificates, streams).await?);
     }
     if settings.has_engine {
         writeln!(streams.out, "The engine runs. Stop it with Ctrl-C: nothing is lost.")?;
@@ -173,7 +189,11 @@ async fn serve(
         }
     };
     manager.ready(serving::REVISION);
-    let reload = || reload(arguments, &manager);
+    let reload = || {
+        manager.reloading();
+        reloading.reload();
+        manager.ready(serving::REVISION);
+    };
     tokio::select! {
         biased;
         () = stop.asked_or(reload) => {}
@@ -181,17 +201,18 @@ async fn serve(
         () = finished => {}
     }
     manager.stopping();
-    // Other engines take the stacks over at once; requests are still answered meanwhile.
+    // From now on the others share the stacks without this engine.
+    telling.abort();
+    service.remove_engine().await;
+    // They take the stacks over at once; requests are still answered meanwhile.
     let hand_over = async {
         if let Some(engine) = &engine {
             engine.stop().await;
         }
     };
     tokio::join!(biased; hand_over, serving::leave(listening));
-    telling.abort();
     following.abort();
     watching.iter().for_each(JoinHandle::abort);
-    service.remove_engine().await;
     if let Some(exchanging) = exchanging {
         exchanging.abort();
         // The last signatures. If they cannot be stored, the next process may accept them once more.
@@ -211,19 +232,15 @@ async fn serve(
     Ok(Verdict::Good)
 }
 
-/// Answers a request to read the files again. Policy files and the global environment are watched, so their changes are in
-/// force already; of the configuration, the operator learns whether a restart would succeed.
-fn reload(arguments: &Server, manager: &ServiceManager) {
-    manager.reloading();
-    let read = ConfigFile::load_all(&arguments.config).and_then(|file| settings(arguments, &file));
-    match read {
-        Ok(_) => tracing::info!("the configuration is valid; its changes take effect at a restart"),
-        Err(CommandError::Usage(error)) => {
-            tracing::error!("the configuration has an error, and a restart would fail: {error}");
-        }
-        Err(error) => tracing::error!(?error, "the configuration cannot be read again"),
-    }
-    manager.ready(serving::REVISION);
+/// What the process needs for its work, for those who ask whether it is ready.
+fn readiness(settings: &Settings, store: &Arc<SqlStore>) -> Result<Arc<Readiness>, CommandError> {
+    let serves = settings.has_api || settings.has_cfn || settings.has_cloudwatch;
+    let has_tokens = settings.flavor == Flavor::Keystone;
+    let identity = match serves && has_tokens {
+        true => Some((serving::client(&settings.login.tls)?, settings.login.auth_url.clone())),
+        false => None,
+    };
+    Ok(Arc::new(Readiness { store: store.clone(), identity, last: Default::default() }))
 }
 
 /// Opens the store; waits for a database server that cannot be reached yet.
@@ -296,13 +313,15 @@ async fn listen(
     api: &Socket,
     router: Router,
     table: &Arc<ConnectionTable>,
+    certificates: &mut Vec<Arc<Certificate>>,
     streams: &mut Streams<'_>,
 ) -> Result<HttpServer, CommandError> {
     let option = format!("[{}] bind_port", api.section);
     let socket = serving::bind_shared(&api.host, api.port, &option).await?;
     let address = serving::address(&socket)?;
-    let tls = api.tls.as_ref().map(|(certificate, key)| serving::tls::acceptor(certificate, key));
-    let listening = serving::serve(socket, tls.transpose()?, router, table);
+    let tls = api.tls.as_ref().map(|(chain, key)| Certificate::load(chain, key)).transpose()?;
+    certificates.extend(tls.clone());
+    let listening = serving::serve(socket, tls, router, table);
     writeln!(streams.out, "The {name} API listens on {}://{address}.", api.scheme())?;
     Ok(listening)
 }
@@ -310,7 +329,7 @@ async fn listen(
 /// Serves metrics, if a port is configured.
 async fn metrics(
     settings: &Settings,
-    app: Arc<App>,
+    router: Router,
     limits: ConnectionLimits,
     streams: &mut Streams<'_>,
 ) -> Result<Option<HttpServer>, CommandError> {
@@ -321,7 +340,7 @@ async fn metrics(
     let most = METRICS_CONNECTIONS;
     let limits = ConnectionLimits { max_connections: most, max_per_address: most, ..limits };
     let table = ConnectionTable::new(limits);
-    let listening = serving::serve(socket, None, serving::metrics(&app), &table);
+    let listening = serving::serve(socket, None, router, &table);
     writeln!(streams.out, "Metrics are at http://{address}/metrics.")?;
     Ok(Some(listening))
 }

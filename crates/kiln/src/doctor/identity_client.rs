@@ -11,14 +11,14 @@ use std::time::Duration;
 pub(super) const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The identity service.
-pub(super) struct IdentityService {
+pub(crate) struct IdentityService {
     client: Client,
     /// The root of its third version.
     root: String,
 }
 
 /// A token, and what the identity service said about it.
-pub(super) struct ServiceToken {
+pub(crate) struct ServiceToken {
     pub(super) secret: String,
     /// The body of the response: `{"token": …}`.
     pub(super) body: Value,
@@ -27,7 +27,7 @@ pub(super) struct ServiceToken {
 }
 
 /// Why a request failed.
-pub(super) enum RequestFailure {
+pub(crate) enum RequestFailure {
     /// There was no response.
     Unreachable(String),
     /// The response was an error.
@@ -35,7 +35,7 @@ pub(super) enum RequestFailure {
 }
 
 impl IdentityService {
-    pub(super) fn new(client: Client, auth_url: &str) -> IdentityService {
+    pub(crate) fn new(client: Client, auth_url: &str) -> IdentityService {
         let root = auth_url.trim_end_matches('/').trim_end_matches("/v3");
         IdentityService { client, root: format!("{root}/v3") }
     }
@@ -52,7 +52,7 @@ impl IdentityService {
     }
 
     /// Logs a user in, to a project or a domain.
-    pub(super) async fn log_in(
+    pub(crate) async fn log_in(
         &self,
         user: &EntityRef,
         password: &str,
@@ -119,13 +119,18 @@ fn cause(error: &reqwest::Error) -> String {
 
 impl ServiceToken {
     /// The names of the roles.
-    pub(super) fn roles(&self) -> Vec<&str> {
+    pub(crate) fn roles(&self) -> Vec<&str> {
         let roles = self.body.pointer("/token/roles").and_then(Value::as_array);
         roles.into_iter().flatten().filter_map(|role| role["name"].as_str()).collect()
     }
 
+    /// The id of the project.
+    pub(crate) fn project(&self) -> &str {
+        self.body.pointer("/token/project/id").and_then(Value::as_str).unwrap_or_default()
+    }
+
     /// The id of the user.
-    pub(super) fn user(&self) -> &str {
+    pub(crate) fn user(&self) -> &str {
         self.body.pointer("/token/user/id").and_then(Value::as_str).unwrap_or_default()
     }
 }

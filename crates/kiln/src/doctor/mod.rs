@@ -9,7 +9,7 @@ mod database;
 mod endpoints;
 mod finding;
 mod identity;
-mod identity_client;
+pub(crate) mod identity_client;
 mod machine;
 
 use crate::cli::{Doctor, Server, ServerRole, TextOrJson};

@@ -5,6 +5,7 @@
 
 use super::activity::{Activity, ResponseBody, WatchedStream};
 use super::connections::{ConnectionTable, OpenConnection};
+use super::tls::Certificate;
 use axum::Router;
 use axum::extract::Request;
 use hyper::body::Incoming;
@@ -32,7 +33,7 @@ const LOG_INTERVAL: Duration = Duration::from_secs(60);
 pub(super) struct Acceptor {
     pub(super) listener: TcpListener,
     /// How connections are encrypted, if they are.
-    pub(super) tls: Option<TlsAcceptor>,
+    pub(super) tls: Option<Arc<Certificate>>,
     pub(super) router: Router,
     pub(super) table: Arc<ConnectionTable>,
 }
@@ -73,7 +74,8 @@ impl Acceptor {
             };
             // Responses are small and latency matters.
             _ = stream.set_nodelay(true);
-            let (tls, router) = (self.tls.clone(), self.router.clone());
+            let tls = self.tls.as_ref().map(|certificate| certificate.acceptor());
+            let router = self.router.clone();
             super::spawn(serve(stream, tls, connection, router, is_stopping.clone()));
         }
     }

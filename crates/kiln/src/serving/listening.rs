@@ -6,6 +6,7 @@
 
 use super::accept::Acceptor;
 use super::connections::ConnectionTable;
+use super::tls::Certificate;
 use crate::stdio::CommandError;
 use axum::Router;
 use axum::body::Body;
@@ -23,7 +24,6 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket, lookup_host};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tokio_rustls::TlsAcceptor;
 
 /// The time for which running requests may go on when the service stops.
 const GRACE: Duration = Duration::from_secs(10);
@@ -178,7 +178,7 @@ fn turn_away(_door: &OwnedFd) -> io::Result<()> {
 /// Serves a router on a socket, encrypted if there is a certificate. Its connections are entered in the table.
 pub(crate) fn serve(
     listener: TcpListener,
-    tls: Option<TlsAcceptor>,
+    tls: Option<Arc<Certificate>>,
     router: Router,
     table: &Arc<ConnectionTable>,
 ) -> HttpServer {

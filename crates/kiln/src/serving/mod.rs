@@ -11,6 +11,7 @@ pub(crate) mod log;
 #[cfg(feature = "otlp")]
 mod otlp;
 mod policy_watch;
+mod readiness;
 mod service_manager;
 pub(crate) mod tls;
 
@@ -22,6 +23,7 @@ pub(crate) use listening::{HttpServer, address, bind_shared, leave, serve};
 #[cfg(feature = "dev")]
 pub(crate) use listening::{bind, url};
 pub(crate) use policy_watch::WatchedPolicy;
+pub(crate) use readiness::Readiness;
 pub(crate) use service_manager::ServiceManager;
 
 use crate::stdio::CommandError;

@@ -436,7 +436,7 @@ impl KilnProcess {
     }
 
     /// A stack, by its name, or by its name and its id.
-    async fn stack(&self, who: Who, name: &str) -> Option<Json> {
+    pub(crate) async fn stack(&self, who: Who, name: &str) -> Option<Json> {
         let reply = self.ask(who, "GET", &format!("/stacks/{name}"), None).await;
         (reply.status != 404).then(|| reply.body["stack"].clone())
     }

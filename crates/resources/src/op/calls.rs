@@ -5,7 +5,7 @@
 
 use super::error::is_quota;
 use super::run::{Answer, Demand, Note};
-use super::{Backoff, FailureClass, Op, OpError, Progress, Step, wrong_answer};
+use super::{Backoff, FailureClass, Op, OpError, Progress, Step, micros, wrong_answer};
 use crate::behaviour::OperationKind;
 use kiln_cloud::{Call, CallError, Method, Reply};
 use std::time::Duration;
@@ -25,6 +25,12 @@ const POLLING: Backoff = Backoff::new(Duration::from_millis(200), Duration::from
 /// The longest pause that a service can ask for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(120);
 
+/// How long a call waits for a service that is known to be down: less than a lost call may take to show.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The pause after that.
+const PAUSE_OF_HELD: Duration = Duration::from_millis(500);
+
 /// The possible effect of a call without a successful reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
@@ -39,7 +45,10 @@ pub(super) enum Fate {
 impl Fate {
     fn of(error: &CallError) -> Fate {
         match error {
-            CallError::NotSent(_) | CallError::Impossible(_) | CallError::Fenced => Fate::Nothing,
+            CallError::NotSent(_)
+            | CallError::Impossible(_)
+            | CallError::Down(_)
+            | CallError::Fenced => Fate::Nothing,
             CallError::Lost(_) => Fate::Lost,
             CallError::Refused(reply) => match reply.status {
                 // A gateway did not wait for the reply, or did not understand it.
@@ -64,7 +73,7 @@ enum Patience {
 impl Patience {
     fn with(error: &CallError) -> Patience {
         match error {
-            CallError::NotSent(_) | CallError::Lost(_) => Patience::Outage,
+            CallError::NotSent(_) | CallError::Lost(_) | CallError::Down(_) => Patience::Outage,
             CallError::Impossible(_) | CallError::Fenced => Patience::Tries(0),
             CallError::Refused(reply) if is_busy(reply) => Patience::Outage,
             CallError::Refused(reply) if matches!(reply.status, 502 | 504) => Patience::Outage,
@@ -78,24 +87,40 @@ impl Patience {
 #[derive(Default)]
 struct Repetitions {
     tries: u32,
-    waited: Duration,
+    /// When the call first failed, in microseconds since 1970.
+    since: Option<i64>,
+    /// Whether users were told that the resource waits.
+    is_reported: bool,
 }
 
 impl Repetitions {
-    /// Whether a call that ended like this may be made once more.
-    fn allow(&self, error: &CallError, ride_out: Duration) -> bool {
+    /// Whether a call that ended like this now may be made once more.
+    fn allow(&mut self, error: &CallError, now: i64, ride_out: Duration) -> bool {
+        let since = *self.since.get_or_insert(now);
         match Patience::with(error) {
             Patience::Tries(most) => self.tries < most,
-            Patience::Outage => self.tries < TRIES || self.waited < ride_out,
+            Patience::Outage => {
+                self.tries < TRIES && !matches!(error, CallError::Down(_))
+                    || now.saturating_sub(since) < micros(ride_out)
+            }
         }
     }
 
-    /// The pause before the next attempt.
+    /// The pause before the next attempt. A call that was not sent has waited already.
     fn next_pause(&mut self, error: &CallError) -> Duration {
+        if let CallError::Down(_) = error {
+            return PAUSE_OF_HELD;
+        }
         self.tries += 1;
-        let pause = pause_after(self.tries, error);
-        self.waited += pause;
-        pause
+        pause_after(self.tries, error)
+    }
+
+    /// The call for the next attempt: once users were told, it waits for a service that is down.
+    fn attempt(&self, call: &Call) -> Call {
+        match self.is_reported {
+            false => call.clone(),
+            true => call.clone().patience(PATIENCE),
+        }
     }
 }
 
@@ -170,7 +195,7 @@ impl Op {
         let mut backoff = POLLING;
         let mut repetitions = Repetitions::default();
         loop {
-            let demand = Demand::Call { step: step.into(), call: call.clone() };
+            let demand = Demand::Call { step: step.into(), call: repetitions.attempt(&call) };
             let Answer::Reply(answer) = self.demand(demand).await else {
                 return Err(wrong_answer());
             };
@@ -206,7 +231,7 @@ impl Op {
                 continue;
             }
             let is_safe = fate != Fate::Unknown || self.may_look(fate, &call);
-            if !repetitions.allow(&error, self.context.ride_out) || !is_safe {
+            if !self.may_repeat(&mut repetitions, &error) || !is_safe {
                 if !self.doubts {
                     self.forget_others();
                 }
@@ -214,6 +239,12 @@ impl Op {
             }
             self.wait_out(&mut repetitions, &call, &error).await?;
         }
+    }
+
+    /// Whether a call that failed may be made once more.
+    fn may_repeat(&self, repetitions: &mut Repetitions, error: &CallError) -> bool {
+        let now = self.lock().now;
+        repetitions.allow(error, now, self.context.ride_out)
     }
 
     /// Waits before a call is repeated, and says so if it is not the first time.
@@ -224,14 +255,17 @@ impl Op {
         error: &CallError,
     ) -> Result<(), OpError> {
         let pause = repetitions.next_pause(error);
-        if repetitions.tries >= REPORTED_TRY {
-            let service = call.request.service.catalogue_type();
-            let minutes = self.context.ride_out.as_secs().div_ceil(60);
+        let (service, tries) = (call.request.service.catalogue_type(), repetitions.tries);
+        let minutes = self.context.ride_out.as_secs().div_ceil(60);
+        let next = match error {
+            CallError::Down(_) => "it is called again as soon as it accepts calls".to_owned(),
+            _ => format!("tried {tries} times, next in {} s", pause.as_secs()),
+        };
+        if tries >= REPORTED_TRY || matches!(error, CallError::Down(_)) {
             let text = format!(
-                "Waiting for the {service} service ({error}): tried {} times, next in {} s, for {minutes} min in all.",
-                repetitions.tries,
-                pause.as_secs()
+                "Waiting for the {service} service ({error}): {next}, for {minutes} min in all."
             );
+            repetitions.is_reported = true;
             self.note(Note::Waiting(Some(text.into())));
         }
         self.pause(pause).await
@@ -239,7 +273,7 @@ impl Op {
 
     /// The service has answered: the resource does not wait any more.
     fn end_waiting(&mut self, repetitions: &Repetitions) {
-        if repetitions.tries >= REPORTED_TRY {
+        if repetitions.is_reported {
             self.note(Note::Waiting(None));
         }
     }
@@ -266,7 +300,8 @@ impl Op {
         call.request.path.checked()?;
         let mut repetitions = Repetitions::default();
         loop {
-            let Answer::Reply(answer) = self.demand(Demand::Read(call.clone())).await else {
+            let Answer::Reply(answer) = self.demand(Demand::Read(repetitions.attempt(&call))).await
+            else {
                 return Err(wrong_answer());
             };
             let error = match answer {
@@ -276,7 +311,7 @@ impl Op {
                 }
                 Err(error) => error,
             };
-            if !repetitions.allow(&error, self.context.ride_out) {
+            if !self.may_repeat(&mut repetitions, &error) {
                 return Err(stop(&call, &error));
             }
             self.wait_out(&mut repetitions, &call, &error).await?;

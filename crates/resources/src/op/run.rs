@@ -97,6 +97,7 @@ pub enum Note {
 
 /// The result of polling an operation.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "it is taken apart at once, and never kept")]
 pub enum OpPoll {
     /// The operation continues when this demand is fulfilled.
     Demands(Demand),

@@ -32,6 +32,21 @@ pub(crate) async fn a_tree_with_work_is_claimed_once(test: TestStore) {
     assert_eq!(test.store.claim(one, at(40), at(50), 5).await.unwrap(), []);
 }
 
+pub(crate) async fn the_trees_with_work_of_each_engine_are_counted(test: TestStore) {
+    let (one, two) = (test.engine(), test.engine());
+    assert_eq!(test.store.owned_trees().await.unwrap(), []);
+    for (name, engine) in [("a", Some(one)), ("b", Some(one)), ("c", Some(two)), ("d", None)] {
+        let owner = engine.map(|engine| (engine, at(20)));
+        let tree = NewTree { owner, ..test.tree("p", name) };
+        test.store.create_tree(tree).await.unwrap();
+    }
+    let mut counts = test.other.owned_trees().await.unwrap();
+    counts.sort();
+    let mut expected = [(one, 2), (two, 1)];
+    expected.sort();
+    assert_eq!(counts, expected);
+}
+
 pub(crate) async fn claims_take_the_longest_unattended_first(test: TestStore) {
     let engine = test.engine();
     let mut roots = Vec::new();

@@ -27,6 +27,7 @@ pub(crate) use cases;
 pub(crate) const CASES: &[(&str, Case<TestStore>)] = cases! {
     leases {
         a_tree_with_work_is_claimed_once,
+        the_trees_with_work_of_each_engine_are_counted,
         the_time_is_that_of_the_database,
         claims_take_the_longest_unattended_first,
         a_tree_is_claimed_by_name_unless_another_has_it,
