@@ -112,12 +112,12 @@ mod tests {
     use super::*;
     use axum::body::to_bytes;
     use axum::http::header::CONTENT_LENGTH;
-    use kiln_engine::{WorkLimits, Workers};
+    use kiln_engine::{WorkLimits, WorkPriority, Workers};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     fn share() -> WorkShare {
-        Arc::new(Workers::new(WorkLimits::default())).share("p")
+        Arc::new(Workers::new(WorkLimits::default(), WorkPriority::default())).share("p")
     }
 
     fn rows(count: usize) -> impl Iterator<Item = Value> + Send {

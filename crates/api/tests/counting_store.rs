@@ -179,11 +179,12 @@ forward!(Store {
     stack_by_name(project: &str, name: &str) -> Result<Option<StackRow>, StoreError>;
     stacks(query: &StackQuery) -> Result<Vec<StackRow>, StoreError>;
     count_stacks(query: &StackQuery) -> Result<u64, StoreError>;
-    resources(stack: StackId) -> Result<Vec<ResourceRow>, StoreError>;
+    resources(stacks: &[StackId]) -> Result<Vec<ResourceRow>, StoreError>;
     snapshots(stack: StackId) -> Result<Vec<SnapshotRow>, StoreError>;
     snapshot(id: SnapshotId) -> Result<Option<SnapshotRow>, StoreError>;
     events(query: &EventQuery) -> Result<Vec<EventRow>, StoreError>;
     event(id: EventId) -> Result<Option<EventRow>, StoreError>;
     prune_events(keep: u64, limit: u64) -> Result<u64, StoreError>;
+    prune_event_bytes(keep: u64, limit: u64) -> Result<u64, StoreError>;
     purge(deleted_before: Time, project: Option<&str>, limit: u64) -> Result<u64, StoreError>;
 });

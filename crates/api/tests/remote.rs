@@ -56,6 +56,31 @@ async fn a_stack_makes_changes_and_removes_another() {
     assert_eq!(listed["stacks"][0]["stack_status"], "DELETE_COMPLETE");
 }
 
+/// A stack in a group is made with a request of its own: what it contains is not known before.
+#[tokio::test]
+async fn a_group_of_stacks_that_make_themselves_ends_at_the_depth_limit() {
+    let api = TestApi::new();
+    let itself = "heat_template_version: 2021-04-16\nresources:\n  g:\n    type: OS::Heat::ResourceGroup\n    properties:\n      \
+                  count: 1\n      resource_def: {type: OS::Heat::Stack, properties: {template: {get_file: f.yaml}}}\n";
+    let path = api
+        .create_with(json!({"stack_name": "s", "template": itself, "files": {"f.yaml": itself}}))
+        .await;
+    let stack = api.get(&path).await.json();
+    assert_eq!(stack["stack"]["stack_status"], "CREATE_FAILED", "{stack}");
+    let reason = stack["stack"]["stack_status_reason"].as_str().unwrap();
+    assert!(reason.contains("Went to status CREATE_FAILED due to"), "{reason}");
+    let listed = api.get("/demo/stacks").await.json();
+    let listed = listed["stacks"].as_array().unwrap();
+    assert_eq!(listed.len(), 6, "the root and five inside: {listed:?}");
+    let reasons = listed.iter().filter_map(|it| it["stack_status_reason"].as_str());
+    let too_deep = reasons.filter(|reason| reason.contains("Recursion depth exceeds 5."));
+    assert!(too_deep.count() > 0, "{listed:?}");
+    assert_eq!(api.send("demo", "DELETE", &path, None).await.status, 204);
+    api.rest(&path).await;
+    let left = api.get("/demo/stacks").await.json();
+    assert_eq!(left["stacks"], json!([]));
+}
+
 #[tokio::test]
 async fn what_cannot_be_made_elsewhere_is_refused_at_once() {
     let api = TestApi::new();

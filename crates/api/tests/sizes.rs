@@ -132,7 +132,7 @@ async fn failed_updates_do_not_make_a_stack_grow_without_end() {
         assert_eq!(api.send("demo", "PUT", &path, Some(body)).await.status, 202);
         api.rest(&path).await;
         assert_eq!(api.status(&path).await, "UPDATE_FAILED");
-        let rows = api.app.service.store().resources(StackId(root)).await.unwrap();
+        let rows = api.app.service.store().resources(&[StackId(root)]).await.unwrap();
         assert!(rows.len() <= 12, "{} resources after {at} updates", rows.len());
     }
     let stack = api.get(&path).await.json();
@@ -208,8 +208,8 @@ async fn a_handle_keeps_so_many_bytes_of_signals() {
 async fn stored(api: &TestApi, path: &str) -> (usize, usize, usize) {
     let store = api.app.service.store();
     let root = path.rsplit('/').next().and_then(|id| uuid::Uuid::parse_str(id).ok()).unwrap();
-    let handle = store.resources(StackId(root)).await.unwrap().remove(0);
-    let signals = store.resources(StackId(handle.id.0)).await.unwrap();
+    let handle = store.resources(&[StackId(root)]).await.unwrap().remove(0);
+    let signals = store.resources(&[StackId(handle.id.0)]).await.unwrap();
     (handle.body.len(), signals.len(), signals.iter().map(|row| row.body.len()).sum())
 }
 
@@ -245,10 +245,10 @@ async fn a_signal_is_written_once_however_many_come_after_it() {
     // Nothing of the signals is left behind.
     let store = api.app.service.store();
     let root = path.rsplit('/').next().and_then(|id| uuid::Uuid::parse_str(id).ok()).unwrap();
-    let handle = store.resources(StackId(root)).await.unwrap().remove(0);
+    let handle = store.resources(&[StackId(root)]).await.unwrap().remove(0);
     assert_eq!(api.send("demo", "DELETE", &path, None).await.status, 204);
     api.rest(&path).await;
-    assert_eq!(store.resources(StackId(handle.id.0)).await.unwrap(), []);
+    assert_eq!(store.resources(&[StackId(handle.id.0)]).await.unwrap(), []);
 }
 
 #[tokio::test]

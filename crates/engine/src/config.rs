@@ -8,6 +8,7 @@ use crate::site_mark::SiteMark;
 use crate::template_cache::TemplateCache;
 use crate::template_fetcher::{NoFetcher, TemplateFetcher};
 use crate::wakeup::WakeupChannel;
+use crate::workers::WorkPriority;
 use kiln_resources::op::GuestAccess;
 use kiln_resources::registry::Registry;
 use kiln_template::QueryLimits;
@@ -76,6 +77,8 @@ pub struct Config {
     pub query_limits: QueryLimits,
     /// How many bytes of values a tree may keep.
     pub byte_limits: ByteLimits,
+    /// The priority of threads for long work.
+    pub work_priority: WorkPriority,
     /// Whether every update compares objects with their definitions.
     pub observe_on_update: bool,
     /// How long a call whose reply was lost may still take effect.
@@ -84,6 +87,8 @@ pub struct Config {
     pub ride_out: Duration,
     /// How many events of a stack are kept; `None` for all.
     pub max_events: Option<u64>,
+    /// How many bytes the events of a tree may have, roughly.
+    pub max_event_bytes: u64,
     /// How long the records of a deleted stack are kept; `None` means for ever.
     pub deleted_stack_retention: Option<Duration>,
     /// How often the store is scanned for alarms that are due.
@@ -125,10 +130,12 @@ impl Default for Config {
             max_resources: Some(1000),
             query_limits: QueryLimits::default(),
             byte_limits: ByteLimits::default(),
+            work_priority: WorkPriority::default(),
             observe_on_update: false,
             lost_call_window: Duration::from_secs(30),
             ride_out: Duration::from_secs(15 * 60),
             max_events: Some(1000),
+            max_event_bytes: 64 << 20,
             deleted_stack_retention: Some(Duration::from_secs(90 * 86_400)),
             alarm_scan_interval: Duration::from_secs(60),
             metric_retention: Duration::from_secs(2 * 86_400),

@@ -75,7 +75,7 @@ pub use service::{
 };
 pub use snapshot::read_snapshot;
 pub use view::{OutputView, ResourceView, StackView, TreeReader, View};
-pub use workers::{HeldMemory, TooMuchWork, WorkLimits, WorkShare, Workers};
+pub use workers::{HeldMemory, TooMuchWork, WorkLimits, WorkPriority, WorkShare, Workers};
 
 // What the binary needs to run an engine, and what a receiver of notifications needs.
 pub use config::{ByteLimits, Config};

@@ -222,6 +222,15 @@ impl Tables {
         true
     }
 
+    fn drop_events(&mut self, ids: &[EventId]) {
+        for id in ids {
+            let root = self.events.remove(id);
+            if let Some(tree) = root.and_then(|root| self.trees.get_mut(&root)) {
+                tree.events.remove(id);
+            }
+        }
+    }
+
     fn remove_tree(&mut self, root: StackId) {
         let Some(tree) = self.trees.remove(&root) else { return };
         for id in tree.stacks.keys() {
@@ -476,14 +485,17 @@ impl Store for MemoryStore {
         Ok(all.filter(|stack| list::asks_for_stack(query, stack)).count() as u64)
     }
 
-    async fn resources(&self, stack: StackId) -> Result<Vec<ResourceRow>, StoreError> {
+    async fn resources(&self, stacks: &[StackId]) -> Result<Vec<ResourceRow>, StoreError> {
         let kept = self.open()?;
-        let rows = |tree: &Tree| tree.resources_of(std::iter::once(stack));
-        Ok(match kept.tree_of_stack(stack) {
-            Some(tree) => rows(tree),
-            // The rows of signals and copies name a resource or a snapshot in place of a stack.
-            None => kept.trees.values().flat_map(rows).collect(),
-        })
+        let of_stack = |stack: &StackId| -> Vec<ResourceRow> {
+            let rows = |tree: &Tree| tree.resources_of(std::iter::once(*stack));
+            match kept.tree_of_stack(*stack) {
+                Some(tree) => rows(tree),
+                // The rows of signals and copies name a resource or a snapshot in place of a stack.
+                None => kept.trees.values().flat_map(rows).collect(),
+            }
+        };
+        Ok(stacks.iter().flat_map(of_stack).collect())
     }
 
     async fn snapshots(&self, stack: StackId) -> Result<Vec<SnapshotRow>, StoreError> {
@@ -528,12 +540,27 @@ impl Store for MemoryStore {
         });
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let dropped: Vec<EventId> = oldest.take(limit).map(|(_, id)| id).collect();
-        for id in &dropped {
-            let tree = kept.events.remove(id);
-            if let Some(tree) = tree.and_then(|root| kept.trees.get_mut(&root)) {
-                tree.events.remove(id);
-            }
-        }
+        kept.drop_events(&dropped);
+        self.durable(!dropped.is_empty());
+        Ok(dropped.len() as u64)
+    }
+
+    async fn prune_event_bytes(&self, keep: u64, limit: u64) -> Result<u64, StoreError> {
+        let mut kept = self.open()?;
+        let surplus = kept.trees.values().flat_map(|tree| {
+            let mut events: Vec<&EventRow> = tree.events.values().collect();
+            events.sort_by_key(|event| std::cmp::Reverse((event.number, event.id)));
+            let mut bytes = 0;
+            let is_kept = move |event: &&EventRow| {
+                bytes += event.byte_size();
+                bytes <= keep
+            };
+            let surplus = events.into_iter().skip_while(is_kept).map(|event| event.id);
+            surplus.collect::<Vec<_>>().into_iter().rev()
+        });
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let dropped: Vec<EventId> = surplus.take(limit).collect();
+        kept.drop_events(&dropped);
         self.durable(!dropped.is_empty());
         Ok(dropped.len() as u64)
     }

@@ -118,7 +118,7 @@ pub(crate) async fn read_part(
         return Ok(None);
     }
     if !matches!(part, TreePart::SignalTarget(_)) {
-        read_signals(*store, &mut tree).await?;
+        read_signals(*store, share, &mut tree).await?;
     }
     tree.missing = Some(Box::new(Missing { asked: wanted, ..Missing::default() }));
     Ok(Some(View::of(tree, bytes)))

@@ -8,6 +8,7 @@ use crate::store::{Lease, Store, StoreError};
 use crate::time::Time;
 use crate::tree::Env;
 use crate::view::read_tree;
+use crate::workers::{WorkLimits, WorkPriority, Workers};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -59,7 +60,8 @@ async fn give_up(
     lease: Lease,
     reason: &str,
 ) -> Result<Option<EndedWork>, StoreError> {
-    let Some((tree, commands)) = read_tree(store, config, lease.root).await? else {
+    let workers = Arc::new(Workers::new(WorkLimits::default(), WorkPriority::Usual));
+    let Some((tree, commands)) = read_tree(store, config, &workers, lease.root).await? else {
         return Ok(None);
     };
     let mut ids = SystemIds::default();

@@ -167,9 +167,9 @@ pub trait Store: crate::objects::Objects + crate::alarms::Alarms + Sealer {
     /// How many stacks there are, whatever the page.
     async fn count_stacks(&self, query: &StackQuery) -> Result<u64, StoreError>;
 
-    /// The resources of a stack, in the order they were added. In place of a stack, a resource may be named, whose signals
-    /// are returned, or a snapshot, whose copies are returned.
-    async fn resources(&self, stack: StackId) -> Result<Vec<ResourceRow>, StoreError>;
+    /// The resources of stacks, stack by stack, in the order they were added. In place of a stack, a resource may be named, whose
+    /// signals are returned, or a snapshot, whose copies are returned.
+    async fn resources(&self, stacks: &[StackId]) -> Result<Vec<ResourceRow>, StoreError>;
 
     /// The snapshots of a stack, the first first, without their bodies.
     async fn snapshots(&self, stack: StackId) -> Result<Vec<SnapshotRow>, StoreError>;
@@ -189,6 +189,10 @@ pub trait Store: crate::objects::Objects + crate::alarms::Alarms + Sealer {
     /// stack after stack by their ids.
     /// Returns the number dropped.
     async fn prune_events(&self, keep: u64, limit: u64) -> Result<u64, StoreError>;
+
+    /// Drops the oldest events of every tree whose events have more than `keep` bytes, roughly; no more than `limit` at once.
+    /// Returns the number dropped.
+    async fn prune_event_bytes(&self, keep: u64, limit: u64) -> Result<u64, StoreError>;
 
     /// Removes trees whose root was deleted before a moment, with all rows that belong to them alone; no
     /// more than `limit` at once, the first to be deleted first. Returns the number removed.
@@ -513,6 +517,15 @@ pub struct EventRow {
 }
 
 impl EventRow {
+    /// How many bytes it has, roughly.
+    pub fn byte_size(&self) -> u64 {
+        /// The columns of a fixed size.
+        const COLUMNS: usize = 128;
+        let texts = [&self.resource, &self.kind, &self.physical_id, &self.reason];
+        let texts: usize = texts.iter().map(|text| text.len()).sum();
+        (COLUMNS + texts + self.body.len()) as u64
+    }
+
     /// The properties of the resource at that moment.
     pub fn properties(&self) -> kiln_template::Value {
         use crate::record::Record;

@@ -11,7 +11,7 @@ use crate::state::{Action, State, Status};
 use crate::store::{CommandRow, Hash, Store, StoreError, TreeRows};
 use crate::summary::{ResourceSummary, StackSummary};
 use crate::tree::{Resource, Slot, StackKey, Tree};
-use crate::workers::{HeldMemory, WorkShare};
+use crate::workers::{HeldMemory, WorkShare, Workers};
 use indexmap::IndexMap;
 use kiln_cloud::Credential;
 use kiln_resources::behaviour::Signal;
@@ -19,17 +19,22 @@ use kiln_template::{Definition, Dependents, Members, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Reads a tree from a store, and the commands that wait for it.
+/// Reads a tree from a store, and the commands that wait for it. A large one is read in its project's share of the threads for
+/// long work.
 pub(crate) async fn read_tree(
     store: &dyn Store,
     config: &Arc<Config>,
+    workers: &Arc<Workers>,
     root: StackId,
 ) -> Result<Option<(Tree, Vec<CommandRow>)>, StoreError> {
     let Some(rows) = store.load_tree(root).await? else { return Ok(None) };
     let texts = texts_of(store, config, &rows).await?;
     let commands = rows.commands.clone();
-    let mut tree = Tree::load(config.clone(), rows, &|hash| texts.get(&hash).cloned())?;
-    read_signals(store, &mut tree).await?;
+    let share = workers.share(rows.stacks.first().map_or("", |root| &root.project));
+    let bytes = row_bytes(&rows, &texts);
+    let load = || Tree::load(config.clone(), rows, &|hash| texts.get(&hash).cloned());
+    let mut tree = share.work_on(bytes, load).await?;
+    read_signals(store, &share, &mut tree).await?;
     Ok(Some((tree, commands)))
 }
 
@@ -53,12 +58,19 @@ pub(crate) fn row_bytes(rows: &TreeRows, texts: &HashMap<Hash, Arc<str>>) -> usi
     stacks.chain(resources).chain(recipes).chain(snapshots).chain(texts).sum()
 }
 
-/// Reads the signals of the resources of a tree.
-pub(crate) async fn read_signals(store: &dyn Store, tree: &mut Tree) -> Result<(), StoreError> {
-    for (slot, id) in tree.slots_with_unread_signals() {
-        tree.add_signal_rows(slot, store.resources(id).await?)?;
+/// Reads the signals of all resources of a tree at once.
+pub(crate) async fn read_signals(
+    store: &dyn Store,
+    share: &WorkShare,
+    tree: &mut Tree,
+) -> Result<(), StoreError> {
+    let unread = tree.unread_signals();
+    if unread.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let rows = store.resources(&unread).await?;
+    let bytes = rows.iter().map(|row| row.body.len()).sum();
+    share.work_on(bytes, || tree.add_signal_rows(rows)).await
 }
 
 /// The texts that recipes name.
@@ -128,7 +140,7 @@ impl View {
             Ok::<Tree, StoreError>(tree)
         };
         let mut tree = share.work_on(bytes, load).await?;
-        read_signals(*store, &mut tree).await?;
+        read_signals(*store, share, &mut tree).await?;
         tree.moment = Some(crate::runtime::now());
         Ok(Some(View { tree, bytes, _memory: Some(memory) }))
     }

@@ -1,6 +1,7 @@
 //! Threads for long work without I/O: validation, previews, and parsing or printing of large documents.
 //!
-//! Invariants: such work never holds up a thread that serves sockets, and has a lower priority than these. Not more of it runs
+//! Invariants: such work never holds up a thread that serves sockets, and has a lower priority than these, unless the operator decides
+//! otherwise ([`WorkPriority`]). Not more of it runs
 //! at the same time than there are cores. A project has a bounded number of pieces of work that run or wait for a thread; the threads are given out in the
 //! order of arrival, and a project has at most half of them, so that another one waits for few of its pieces. The trees
 //! that are read for a project are limited in memory.
@@ -38,6 +39,17 @@ impl Default for WorkLimits {
     }
 }
 
+/// The priority of threads for long work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WorkPriority {
+    /// That of all other threads: for machines whose cores are busy with other processes, behind which work of a lower priority
+    /// would wait.
+    Usual,
+    /// A lower one, so that threads that serve sockets come first.
+    #[default]
+    Low,
+}
+
 /// The project has as much work as it may have.
 #[derive(Debug)]
 pub struct TooMuchWork;
@@ -47,6 +59,7 @@ pub struct TooMuchWork;
 pub struct Workers {
     threads: Semaphore,
     limits: WorkLimits,
+    priority: WorkPriority,
     projects: Mutex<BTreeMap<Arc<str>, ProjectWork>>,
 }
 
@@ -62,10 +75,11 @@ struct ProjectWork {
 
 impl Workers {
     /// As many threads as there are cores, and at least two, so that the work of one project leaves a thread to others.
-    pub fn new(limits: WorkLimits) -> Workers {
+    pub fn new(limits: WorkLimits, priority: WorkPriority) -> Workers {
         let threads = available_parallelism().map_or(2, |cores| cores.get().max(2));
         Workers {
             threads: Semaphore::new(threads),
+            priority,
             limits: WorkLimits { running: limits.running.min(threads / 2).max(1), ..limits },
             projects: Mutex::default(),
         }
@@ -165,7 +179,7 @@ impl Admitted {
         // Neither semaphore is ever closed.
         let _turn = self.turns.acquire().await;
         let _thread = self.workers.threads.acquire().await;
-        beside_io(work)
+        beside_io(self.workers.priority, work)
     }
 }
 
@@ -181,13 +195,15 @@ impl Drop for Admitted {
     }
 }
 
-/// Runs work on a thread of a lower priority, while another thread of the runtime goes on with the I/O of this one. A runtime
-/// of a single thread has no other.
-fn beside_io<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+/// Runs work while another thread of the runtime goes on with the I/O of this one. A runtime of a single thread has no other.
+fn beside_io<T: Send>(priority: WorkPriority, work: impl FnOnce() -> T + Send) -> T {
     let runtime = Handle::try_current();
     match runtime {
         Ok(runtime) if runtime.runtime_flavor() == RuntimeFlavor::MultiThread => {
-            tokio::task::block_in_place(|| at_low_priority(&runtime, work))
+            tokio::task::block_in_place(|| match priority {
+                WorkPriority::Usual => work(),
+                WorkPriority::Low => at_low_priority(&runtime, work),
+            })
         }
         _ => work(),
     }
@@ -215,7 +231,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_project_without_work_is_forgotten() {
-        let workers = Arc::new(Workers::new(WorkLimits { running: 1, waiting: 0 }));
+        let workers =
+            Arc::new(Workers::new(WorkLimits { running: 1, waiting: 0 }, WorkPriority::Low));
         let project: Arc<str> = "p".into();
         assert_eq!(workers.run(&project, || 1).await.unwrap(), 1);
         assert_eq!(workers.run(&project, || 2).await.unwrap(), 2);
@@ -225,7 +242,7 @@ mod tests {
 
     #[tokio::test]
     async fn trees_wait_for_the_memory_of_their_project() {
-        let workers = Arc::new(Workers::new(WorkLimits::default()));
+        let workers = Arc::new(Workers::new(WorkLimits::default(), WorkPriority::Low));
         let (one, other) = (workers.share("one"), workers.share("other"));
         // A tree that is larger than the limit is read alone.
         let large = one.hold_memory(usize::MAX).await;
@@ -237,12 +254,15 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn long_work_has_a_lower_priority() {
+    async fn long_work_has_a_lower_priority_unless_the_operator_decides_otherwise() {
         let niceness = || rustix::process::getpriority_process(None).unwrap();
-        let workers = Arc::new(Workers::new(WorkLimits::default()));
         let before = niceness();
-        let inside = workers.run(&"p".into(), niceness).await.unwrap();
-        assert_eq!((inside, niceness()), ((before + NICENESS).min(19), before));
+        let low = (before + NICENESS).min(19);
+        for (priority, expected) in [(WorkPriority::Low, low), (WorkPriority::Usual, before)] {
+            let workers = Arc::new(Workers::new(WorkLimits::default(), priority));
+            let inside = workers.run(&"p".into(), niceness).await.unwrap();
+            assert_eq!((inside, niceness()), (expected, before));
+        }
     }
 
     fn poll_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {

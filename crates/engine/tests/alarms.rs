@@ -114,6 +114,7 @@ impl Site {
             recipe: Arc::new(recipe),
             settings: StackSettings::default(),
             adopted: None,
+            makers: 0,
             request: None,
         };
         engine.create(new, None).await.unwrap();

@@ -639,7 +639,7 @@ fn while_a_service_is_down_the_stack_says_what_it_waits_for() {
     // The flaws that the observer reports are what users read.
     world.observer = Some(|world| {
         let stack = now(world.store.stack(world.root)).unwrap()?;
-        let mut rows = now(world.store.resources(world.root)).unwrap().into_iter();
+        let mut rows = now(world.store.resources(&[world.root])).unwrap().into_iter();
         let resource = rows.find(|row| &*row.summary.name == "a")?;
         let is_waiting = stack.summary.reason.contains(" waits: ");
         is_waiting.then(|| format!("{} | {}", stack.summary.reason, resource.summary.reason))

@@ -31,6 +31,7 @@ fn reader<'s>(
     store: &'s dyn kiln_engine::store::Store,
     config: &'s std::sync::Arc<kiln_engine::Config>,
 ) -> kiln_engine::TreeReader<'s> {
-    let workers = std::sync::Arc::new(kiln_engine::Workers::new(Default::default()));
+    let workers =
+        std::sync::Arc::new(kiln_engine::Workers::new(Default::default(), Default::default()));
     kiln_engine::TreeReader { store, config, share: workers.share("p") }
 }

@@ -108,6 +108,7 @@ impl Site {
             recipe: wish(&mut self.rng, plan),
             settings: self.delegate(name),
             adopted: None,
+            makers: 0,
             request: None,
         }
     }
@@ -265,6 +266,7 @@ fn a_tree_whose_type_panics_harms_no_other() {
             recipe,
             settings: StackSettings::default(),
             adopted: None,
+            makers: 0,
             request: None,
         };
         engine.create(new, None).await.unwrap();

@@ -85,7 +85,7 @@ fn a_snapshot_goes_over_every_resource_and_keeps_the_stack_as_a_document() {
     let listed = kiln_engine::store::SnapshotRow { body: Vec::new(), ..row };
     assert_eq!(now(world.store.snapshots(world.root)).unwrap(), [listed]);
     // What stands for the copies is no resource of the stack.
-    assert_eq!(now(world.store.resources(world.root)).unwrap().len(), 3);
+    assert_eq!(now(world.store.resources(&[world.root])).unwrap().len(), 3);
 }
 
 #[test]

@@ -145,6 +145,7 @@ impl Story {
             recipe,
             settings: StackSettings::default(),
             adopted: None,
+            makers: 0,
             request: None,
         };
         let mut env = Env { now: now(), ids: &mut self.chance };
@@ -205,7 +206,7 @@ impl Story {
 
     /// The books and the cloud say the same.
     pub(crate) async fn compare(&self, count: usize, is_up: bool) {
-        let rows = self.store.resources(self.root).await.expect("a store");
+        let rows = self.store.resources(&[self.root]).await.expect("a store");
         let known: BTreeMap<String, String> = rows
             .iter()
             .filter_map(|row| {

@@ -219,6 +219,31 @@ resources:
 }
 
 #[test]
+fn all_members_of_groups_count_as_resources() {
+    let group = |count: usize, inner: &str| {
+        format!(
+            "heat_template_version: 2021-04-16\nresources:\n  outer:\n    type: OS::Heat::ResourceGroup\n    properties:\n      \
+             count: {count}\n      resource_def: {inner}\n"
+        )
+    };
+    let bomb = "{type: OS::Heat::ResourceGroup, properties: {count: 999, resource_def: {type: OS::Heat::None}}}";
+    let scaling = "{type: OS::Heat::AutoScalingGroup, properties: {min_size: 1, max_size: 9, desired_capacity: 9, resource: \
+                   {type: OS::Heat::None}}}";
+    let directory = TestDirectory::with(&[
+        ("bomb.yaml", &group(999, bomb)),
+        // The outer group, 99 inner ones, and nine members of each.
+        ("small.yaml", &group(99, scaling)),
+        ("large.yaml", &group(100, scaling)),
+    ]);
+    for (file, is_refused) in [("bomb.yaml", true), ("small.yaml", false), ("large.yaml", true)] {
+        let told = directory.run(&["validate", file]);
+        let too_many = "Maximum resources per stack exceeded";
+        assert_eq!(told.out.contains(too_many), is_refused, "{file}: {}", told.out);
+        assert_eq!(told.status, i32::from(is_refused), "{file}: {}", told.out);
+    }
+}
+
+#[test]
 fn what_the_command_line_names_must_be_readable() {
     let directory = TestDirectory::with(&[("t.yaml", GOOD)]);
     for (arguments, why) in [

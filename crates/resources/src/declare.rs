@@ -16,7 +16,7 @@ pub use crate::constraints::{
 pub use crate::lookup::kinds::*;
 pub use kiln_cloud::Service;
 pub use kiln_template::schema::Name;
-pub use kiln_template::validate::{Expansion, PropertyError, SiblingDefinitions};
+pub use kiln_template::validate::{Expansion, PropertyError, Sample, SiblingDefinitions};
 pub use kiln_template::{Members, Value};
 pub use property::{Attr, Prop, attr, item, list, map, prop, record};
 pub use support::SupportStatus;

@@ -58,6 +58,7 @@ impl SqlStore {
             has_work: true,
             last_event: new.events.iter().map(|event| event.number).max().unwrap_or(0),
             last_command: 0,
+            event_bytes: new.events.iter().map(EventRow::byte_size).sum(),
         };
         let rows = Rows {
             contents: new.contents.iter().collect(),
@@ -282,6 +283,8 @@ fn apply_batch(tree: &mut TreeRow, batch: &Batch) {
     tree.has_work = batch.has_work;
     let last = batch.events.iter().map(|event| event.number).max().unwrap_or(0);
     tree.last_event = tree.last_event.max(last);
+    let bytes: u64 = batch.events.iter().map(EventRow::byte_size).sum();
+    tree.event_bytes = tree.event_bytes.saturating_add(bytes);
     if batch.stacks.iter().any(|stack| stack.id == batch.root && stack.summary.deleted.is_some()) {
         tree.live_name = None;
     }

@@ -2,16 +2,19 @@
 
 use crate::database::SqlStore;
 use crate::error::DbError;
-use crate::rows::class;
+use crate::rows::{TreeRow, class};
 use crate::sql::Reader;
 use crate::table::placeholders;
-use kiln_engine::Time;
+use kiln_engine::{StackId, Time};
 use sqlx::AnyConnection;
 use sqlx::any::AnyRow;
 use uuid::Uuid;
 
 /// How many unused texts are dropped at once.
 const UNUSED_TEXTS: u64 = 1000;
+
+/// The size of the columns of an event beside its body and its texts, roughly.
+const EVENT_COLUMNS: u64 = 192;
 
 impl SqlStore {
     pub(crate) async fn prune_once(&self, keep: u64, limit: u64) -> Result<u64, DbError> {
@@ -44,6 +47,57 @@ impl SqlStore {
             self.finish(transaction).await?;
         }
         Ok(dropped)
+    }
+
+    pub(crate) async fn prune_bytes_once(&self, keep: u64, limit: u64) -> Result<u64, DbError> {
+        let mut dropped = 0;
+        let mut transaction = self.begin().await?;
+        let select = "SELECT root FROM trees WHERE event_bytes > ? ORDER BY root";
+        let select = self.statement(select).with(|values| values.count(keep));
+        let roots = ids(&select.all(&mut transaction).await?)?;
+        // Commits to these trees wait, so that what they add is counted.
+        let mut trees = self.lock_trees(&mut transaction, &roots).await?;
+        for tree in trees.values_mut() {
+            let (kept, surplus) = self.surplus_events(&mut transaction, tree.root, keep).await?;
+            let room = usize::try_from(limit - dropped).unwrap_or(usize::MAX);
+            let surplus = &surplus[..surplus.len().min(room)];
+            let bytes: u64 = surplus.iter().map(|(_, bytes)| bytes).sum();
+            let oldest: Vec<Uuid> = surplus.iter().map(|(id, _)| *id).collect();
+            let delete = "DELETE FROM events WHERE id IN ({ids})";
+            dropped += self.run_by_ids(&mut transaction, delete, &oldest).await?;
+            tree.event_bytes = kept - bytes;
+        }
+        let trees: Vec<TreeRow> = trees.into_values().collect();
+        if !trees.is_empty() {
+            self.save_trees(&mut transaction, &trees).await?;
+            self.finish(transaction).await?;
+        }
+        Ok(dropped)
+    }
+
+    /// How many bytes the events of a tree have, and those that are more than it may keep, the oldest first.
+    async fn surplus_events(
+        &self,
+        connection: &mut AnyConnection,
+        root: StackId,
+        keep: u64,
+    ) -> Result<(u64, Vec<(Uuid, u64)>), DbError> {
+        let select = "SELECT id, LENGTH(body), LENGTH(texts) FROM events \
+                      WHERE stack IN (SELECT id FROM stacks WHERE root = ?) \
+                      ORDER BY number DESC, id DESC";
+        let select = self.statement(select).with(|values| values.id(root.0));
+        let (mut total, mut surplus) = (0_u64, Vec::new());
+        for row in select.all(connection).await? {
+            let mut row = Reader::new(&row);
+            let (id, body, texts) = (row.id()?, row.count()?, row.maybe_int()?.unwrap_or(0));
+            let bytes = EVENT_COLUMNS + body + texts.unsigned_abs();
+            total += bytes;
+            if total > keep {
+                surplus.push((id, bytes));
+            }
+        }
+        surplus.reverse();
+        Ok((total, surplus))
     }
 
     pub(crate) async fn purge_once(

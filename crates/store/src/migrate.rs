@@ -9,13 +9,14 @@ use sqlx::{AnyConnection, Connection};
 use std::path::Path;
 
 /// All migrations, the first first. Each can be begun again: MariaDB cannot take back half of one.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("migrations/0001_start.sql"),
     include_str!("migrations/0002_snapshots.sql"),
     include_str!("migrations/0003_objects.sql"),
     include_str!("migrations/0004_alarms.sql"),
     include_str!("migrations/0005_texts.sql"),
     include_str!("migrations/0006_plain_texts.sql"),
+    include_str!("migrations/0007_event_bytes.sql"),
 ];
 
 /// The migration before which the plain texts are sealed.

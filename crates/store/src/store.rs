@@ -10,6 +10,7 @@ use kiln_engine::store::{
 };
 use kiln_engine::{EngineId, EventId, RecipeId, SnapshotId, StackId, Time};
 use std::sync::Arc;
+use uuid::Uuid;
 
 impl Sealer for SqlStore {
     fn seal(&self, purpose: &[u8], bytes: &[u8]) -> Result<Vec<u8>, StoreError> {
@@ -161,8 +162,9 @@ impl Store for SqlStore {
         Ok(self.number_of_stacks(query).await?)
     }
 
-    async fn resources(&self, stack: StackId) -> Result<Vec<ResourceRow>, StoreError> {
-        Ok(self.resources_of(&mut *self.reader().await?, &[stack.0]).await?)
+    async fn resources(&self, stacks: &[StackId]) -> Result<Vec<ResourceRow>, StoreError> {
+        let stacks: Vec<Uuid> = stacks.iter().map(|stack| stack.0).collect();
+        Ok(self.resources_of(&mut *self.reader().await?, &stacks).await?)
     }
 
     async fn snapshots(&self, stack: StackId) -> Result<Vec<SnapshotRow>, StoreError> {
@@ -183,6 +185,10 @@ impl Store for SqlStore {
 
     async fn prune_events(&self, keep: u64, limit: u64) -> Result<u64, StoreError> {
         Ok(retry_conflicts!(self.prune_once(keep, limit))?)
+    }
+
+    async fn prune_event_bytes(&self, keep: u64, limit: u64) -> Result<u64, StoreError> {
+        Ok(retry_conflicts!(self.prune_bytes_once(keep, limit))?)
     }
 
     async fn purge(

@@ -108,13 +108,13 @@ async fn signals_are_rows_of_their_own(store: &Arc<dyn Store>) {
     assert_eq!(ids, expected);
     let data = |id: &str| metadata[id].as_map().unwrap()["data"].clone();
     assert_eq!([data("6"), data("7"), data("30")], ["first", "again", "last"].map(Value::from));
-    let handle = store.resources(stack.id).await.unwrap().remove(0);
-    assert_eq!(store.resources(StackId(handle.id.0)).await.unwrap().len(), 31);
+    let handle = store.resources(&[stack.id]).await.unwrap().remove(0);
+    assert_eq!(store.resources(&[StackId(handle.id.0)]).await.unwrap().len(), 31);
     let bytes = store.tree_bytes(stack.root).await.unwrap();
     assert!(bytes > handle.body.len() as u64, "{bytes} bytes");
     site.service.delete(&stack).await.unwrap();
     site.engine.wait_until_all_idle().await;
-    assert_eq!(store.resources(StackId(handle.id.0)).await.unwrap(), []);
+    assert_eq!(store.resources(&[StackId(handle.id.0)]).await.unwrap(), []);
     site.engine.stop().await;
 }
 

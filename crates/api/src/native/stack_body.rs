@@ -106,6 +106,7 @@ impl StackBody<'_> {
             files,
             settings: self.settings()?,
             converge: false,
+            makers: 0,
         })
     }
 

@@ -63,7 +63,12 @@ impl Local<'_> {
     async fn create(&self) -> Result<Json, RequestError> {
         self.allow("stacks:create")?;
         let name = self.body()["stack_name"].as_str().unwrap_or_default();
-        let id = self.service.create(&self.requester(), name, request(self.body())?).await?;
+        let makers = match self.user.stack_id.as_deref() {
+            Some(maker) => self.service.makers_with(maker).await?,
+            None => 0,
+        };
+        let request = StackRequest { makers, ..request(self.body())? };
+        let id = self.service.create(&self.requester(), name, request).await?;
         Ok(json!({ "stack": { "id": id.to_string() } }))
     }
 

@@ -93,6 +93,7 @@ mod tests {
             recipe: Arc::new(Recipe::nothing(RecipeId(env.ids.next()))),
             settings: StackSettings::default(),
             adopted: None,
+            makers: 0,
             request: None,
         };
         Machine::new(Tree::create(Arc::new(Config::default()), new, env))

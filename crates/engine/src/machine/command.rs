@@ -124,6 +124,8 @@ pub struct NewStack {
     /// The data of existing objects that are to be adopted, by the names of their resources; `None` if
     /// objects are to be created.
     pub adopted: Option<Arc<Members>>,
+    /// How many stacks make it, one through the other: none if a user does.
+    pub makers: u64,
     /// The request that asked for it, if that is known.
     pub request: Option<RequestId>,
 }
@@ -248,6 +250,7 @@ impl Tree {
     /// Creates a tree whose root stack is about to be created; its owner starts the traversal.
     pub fn create(config: Arc<Config>, new: NewStack, env: &mut Env<'_>) -> Tree {
         let mut tree = Tree::empty(config, new.id, new.project, new.user_name);
+        tree.makers = new.makers;
         tree.credential = new.settings.credential.unwrap_or_default();
         let action = if new.adopted.is_some() { Action::Adopt } else { Action::Create };
         let state = State::new(action, Status::InProgress);

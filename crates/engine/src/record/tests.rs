@@ -140,6 +140,7 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
         rollback: true,
         credential: Some(credential(application)),
         users_project: Some("".into()),
+        makers: 0,
         to_revoke: vec![credential(AuthBody::Trust("t".into())), credential(AuthBody::None)],
         traversal: Some(traversal),
     };
@@ -161,6 +162,7 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
         }),
         ..StackBody::default()
     };
+    let made_by_stack = StackBody { makers: 3, ..StackBody::default() };
     let definition = || DefinitionBody {
         type_name: "T".into(),
         properties: members(Value::map([("a", hidden.clone()), ("b", big.clone())])),
@@ -292,6 +294,7 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
     let restore = CommandBody::Restore(id(10));
     vec![
         ("stack.checking", checking.encode()),
+        ("stack.made_by_stack", made_by_stack.encode()),
         ("stack.everything", stack.encode()),
         ("resource.everything", resource.encode()),
         ("resource.cancelled", cancelled.encode()),

@@ -43,6 +43,7 @@ impl Tree {
             let has_credential = *self.credential != Credential::default();
             body.credential = has_credential.then(|| CredentialBody::from(&*self.credential));
             body.users_project = self.users.clone();
+            body.makers = self.makers;
             body.to_revoke = self.to_revoke.iter().map(|it| CredentialBody::from(&**it)).collect();
         }
         StackRow {
@@ -172,6 +173,7 @@ impl Tree {
             self.credential = Arc::new(body.credential.map(Into::into).unwrap_or_default());
             self.to_revoke = body.to_revoke.into_iter().map(|it| Arc::new(it.into())).collect();
             self.users = body.users_project;
+            self.makers = body.makers;
         }
         let request = body.traversal.as_ref().and_then(|traversal| traversal.request.as_ref());
         let request = request.map(|id| RequestId(id.0));
@@ -208,6 +210,7 @@ impl Tree {
             credential: Arc::default(),
             users: None,
             to_revoke: Vec::new(),
+            makers: 0,
             stacks: Vec::new(),
             resources: Vec::new(),
             free_slots: Vec::new(),

@@ -76,7 +76,11 @@ impl Engine {
     /// Prunes old events, samples and history, and purges stacks that were deleted long ago.
     pub(super) async fn housekeeping(self) {
         loop {
-            tokio::time::sleep(self.inner.settings.housekeeping_interval).await;
+            let pause = tokio::time::sleep(self.inner.settings.housekeeping_interval);
+            tokio::select! {
+                () = pause => {}
+                () = self.inner.new_events.are_many.notified() => {}
+            }
             if let Err(error) = self.prune().await {
                 tracing::warn!(%error, "could not prune old records: retrying");
             }
@@ -88,6 +92,8 @@ impl Engine {
         if let Some(keep) = config.max_events {
             while store.prune_events(keep, PRUNE_ROWS).await? == PRUNE_ROWS {}
         }
+        let max_bytes = config.max_event_bytes;
+        while store.prune_event_bytes(max_bytes, PRUNE_ROWS).await? == PRUNE_ROWS {}
         if let Some(age) = config.deleted_stack_retention {
             while store.purge(now() - age, None, PURGE_TREES).await? == PURGE_TREES {}
         }

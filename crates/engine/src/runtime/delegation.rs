@@ -115,7 +115,8 @@ impl Engine {
 
     /// Whether a stack uses a credential, will use it, or is about to revoke it.
     async fn is_used(&self, root: StackId, credential: &Credential) -> Result<bool, StoreError> {
-        let read = read_tree(&*self.inner.store, &self.inner.config, root).await?;
+        let read =
+            read_tree(&*self.inner.store, &self.inner.config, &self.inner.workers, root).await?;
         let Some((tree, commands)) = read else { return Ok(false) };
         let is_it = |it: &Credential| it.auth == credential.auth;
         let is_wanted = commands.iter().any(|row| match Command::read(row) {

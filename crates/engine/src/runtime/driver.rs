@@ -12,7 +12,7 @@ use crate::notification::Outbox;
 use crate::owner::{Order, Owner};
 use crate::record::CommandRefusal;
 use crate::request_id::RequestId;
-use crate::store::StoreError;
+use crate::store::{EventRow, StoreError};
 use crate::tree::{OpId, Tree};
 use crate::wakeup::Wakeup;
 use kiln_cloud::{CallError, Credential, Reply, pass_fence, with_fence, with_request_id};
@@ -204,6 +204,7 @@ impl Driver {
         if let Some(batch) = batch {
             let changes = self.observer.state_changes(&batch, self.owner.tree());
             let command = batch.done.first().copied().filter(|_| self.queue.is_some());
+            let event_bytes = batch.events.iter().map(EventRow::byte_size).sum();
             let written = self.engine.committer.submit(self.project.clone(), batch).await;
             if self.owner.has_queued_tasks() {
                 // The committer starts before this task continues.
@@ -219,6 +220,8 @@ impl Driver {
                 Committed::Refused(why) => return Err(RunEnd::Refused(why, command)),
             }
             changes.iter().for_each(|change| change.log());
+            let max_event_bytes = self.engine.config.max_event_bytes;
+            self.engine.new_events.count(event_bytes, max_event_bytes);
             self.engine.config.wakeups.send(Wakeup::Change(self.owner.tree().root));
         }
         self.status.send_if_modified(|seen| {

@@ -43,7 +43,7 @@ use kiln_cloud::{Transport, with_fence};
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
@@ -66,6 +66,7 @@ pub(crate) struct Inner {
     workers: Arc<Workers>,
     /// How many bytes the trees take in which nothing happens, roughly.
     idle_bytes: AtomicUsize,
+    new_events: NewEvents,
     /// The trees that it owns.
     trees: Mutex<HashMap<StackId, OwnedTree>>,
     tasks: Mutex<Vec<JoinHandle<()>>>,
@@ -100,6 +101,26 @@ impl OwnedTree {
             let command = command().map(Box::new);
             // A task that has ended leaves the command to the next owner of the tree.
             _ = self.inbox.send(Message::Command(id, command, started));
+        }
+    }
+}
+
+/// The events that were stored since old ones were pruned.
+#[derive(Default)]
+struct NewEvents {
+    bytes: AtomicU64,
+    /// They are so many that old ones have to be pruned before the next time.
+    are_many: Notify,
+}
+
+impl NewEvents {
+    /// Counts the events of a batch that is stored. A tree exceeds its limit by no more than a quarter of it, and what is
+    /// stored while old events are pruned.
+    fn count(&self, bytes: u64, max_bytes: u64) {
+        let before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        if before.saturating_add(bytes) > max_bytes / 4 {
+            self.bytes.store(0, Ordering::Relaxed);
+            self.are_many.notify_one();
         }
     }
 }
@@ -195,14 +216,15 @@ impl Engine {
         let (committer, committing) = Committer::start(store.clone(), config.metrics.clone());
         let inner = Arc::new(Inner {
             id,
+            workers: Arc::new(Workers::new(WorkLimits::default(), config.work_priority)),
             config,
             store,
             transport,
             committer,
             settings,
-            workers: Arc::new(Workers::new(WorkLimits::default())),
             trees: Mutex::default(),
             idle_bytes: AtomicUsize::new(0),
+            new_events: NewEvents::default(),
             tasks: Mutex::new(vec![committing]),
             troubled: Mutex::default(),
             scans: watch::Sender::new(0),
@@ -387,7 +409,8 @@ impl Engine {
 
     /// Reads a tree from the store and continues it.
     async fn load_tree(&self, lease: Lease) -> Result<(), StoreError> {
-        let read = read_tree(&*self.inner.store, &self.inner.config, lease.root).await;
+        let Inner { store, config, workers, .. } = &*self.inner;
+        let read = read_tree(&**store, config, workers, lease.root).await;
         if let Err(error) = &read {
             self.unreadable(lease, error).await;
         }

@@ -99,6 +99,7 @@ impl Service {
         request: StackRequest,
         adopted: Option<Arc<Members>>,
     ) -> Result<StackId, RequestError> {
+        self.check_makers(request.makers)?;
         self.check_free(requester, name).await?;
         self.check_quota(requester).await?;
         let (_, recipe) = self.validate_new(requester, name, Some(id), &request).await?;
@@ -112,6 +113,7 @@ impl Service {
             settings: StackSettings { credential, ..request.settings.clone() },
             recipe: Arc::new(recipe),
             adopted,
+            makers: request.makers,
             request: RequestId::current(),
         };
         let written = self.write_new_stack(new, self.max_stacks(requester)).await;

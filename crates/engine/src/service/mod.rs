@@ -156,7 +156,7 @@ impl Service {
         engine: Option<Engine>,
     ) -> Service {
         Service {
-            workers: Arc::new(Workers::new(rules.work)),
+            workers: Arc::new(Workers::new(rules.work, config.work_priority)),
             store,
             config,
             rules: Arc::new(rules),

@@ -2,11 +2,14 @@
 //! templates, is checked before anything is created.
 //!
 //! Only the remote stacks in the root's own template are followed. One in a group or in a nested template is a stack of its
-//! own with a request of its own, which is validated when it is made, and counts against the number of stacks that the
-//! project may have: a template that makes itself that way ends there.
+//! own with a request of its own, which is validated when it is made. Each stack records how many stacks made it, one through
+//! the other, so that a template that makes itself that way ends at the same depth.
 
 use super::{RequestError, Requester, Service, StackRequest, TemplateSource};
 use crate::error_type::ErrorType;
+use crate::ids::StackId;
+use crate::record::Record;
+use crate::record::v1::StackBody;
 use kiln_resources::behaviour::TOO_MANY;
 use kiln_template::validate::Report;
 use kiln_template::{Members, ResolvedDefinition, Scope, UnknownResolver, Value};
@@ -43,7 +46,28 @@ impl Service {
         report: &Report,
     ) -> Result<(), RequestError> {
         let left = self.config.max_resources.unwrap_or(MAX_CHECKED);
-        self.check_stacks_of(requester, request, report, &mut Nesting { depth: 0, left }).await
+        let depth = usize::try_from(request.makers).unwrap_or(usize::MAX);
+        self.check_stacks_of(requester, request, report, &mut Nesting { depth, left }).await
+    }
+
+    /// Refuses a stack that too many stacks make, one through the other.
+    pub(super) fn check_makers(&self, makers: u64) -> Result<(), RequestError> {
+        let limit = self.config.max_depth;
+        match usize::try_from(makers).is_ok_and(|makers| makers <= limit) {
+            true => Ok(()),
+            false => {
+                Err(RequestError::limit_exceeded(format_args!("Recursion depth exceeds {limit}.")))
+            }
+        }
+    }
+
+    /// How many stacks make what a stack makes: those that made its root, one through the other, and itself.
+    pub(crate) async fn makers_with(&self, stack: &str) -> Result<u64, RequestError> {
+        let missing = || RequestError::not_found("Stack", stack);
+        let id = stack.parse().map(StackId).map_err(|_| missing())?;
+        let root = self.store.stack(id).await?.ok_or_else(missing)?.root;
+        let root = self.store.stack(root).await?.ok_or_else(missing)?;
+        Ok(StackBody::read(&root.body, root.id)?.makers.saturating_add(1))
     }
 
     async fn check_stacks_of(
@@ -55,11 +79,7 @@ impl Service {
     ) -> Result<(), RequestError> {
         for properties in stacks(report) {
             // A stack whose template makes the same stack again would never end.
-            if nesting.depth >= self.config.max_depth {
-                let limit = self.config.max_depth;
-                let message = format_args!("Recursion depth exceeds {limit}.");
-                return Err(RequestError::limit_exceeded(message));
-            }
+            self.check_makers(nesting.depth as u64 + 1)?;
             let Some(left) = nesting.left.checked_sub(1) else {
                 return Err(RequestError::new(ErrorType::RequestLimitExceeded, TOO_MANY));
             };

@@ -38,6 +38,8 @@ pub struct StackRequest {
     pub settings: StackSettings,
     /// Whether an update compares the objects with their definitions first.
     pub converge: bool,
+    /// How many stacks make the new one, one through the other: none if a user does.
+    pub makers: u64,
 }
 
 /// The template of a request.

@@ -65,6 +65,8 @@ pub struct Tree {
     pub(crate) users: Option<Arc<str>>,
     /// Trusts and application credentials that are to be revoked.
     pub(crate) to_revoke: Vec<Arc<Credential>>,
+    /// How many stacks made this one, one through the other, as resources of the type `OS::Heat::Stack`.
+    pub(crate) makers: u64,
     pub(crate) stacks: Vec<Option<Stack>>,
     pub(crate) resources: Vec<Option<Resource>>,
     pub(crate) free_slots: Vec<Slot>,

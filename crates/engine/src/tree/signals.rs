@@ -1,8 +1,8 @@
 //! The signals that a resource keeps in its metadata.
 //!
 //! Each signal is stored in a row of its own, a resource whose stack is the resource that was signalled: so as much is
-//! written for a signal however many came before it. Their number and size are kept up to date. An engine that loads the tree
-//! reads all of them. Readers see the signals as members of the metadata.
+//! written for a signal however many came before it. Their number and size are kept up to date, and limited. An engine that loads
+//! the tree reads all of them, with one query. Readers see the signals as members of the metadata.
 
 use super::{Env, Resource, Slot, Tree};
 use crate::ids::{ResourceId, StackId};
@@ -14,6 +14,7 @@ use crate::summary::ResourceSummary;
 use indexmap::IndexMap;
 use kiln_resources::behaviour::SignalStorage;
 use kiln_template::{Members, Value, member_byte_size, members_byte_size};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The name of the rows of signals.
@@ -170,20 +171,30 @@ impl Tree {
         })
     }
 
-    /// The resources whose signals have yet to be read.
-    pub(crate) fn slots_with_unread_signals(&self) -> Vec<(Slot, StackId)> {
-        let resources = self.resources.iter().enumerate();
-        let resources = resources.filter_map(|(at, it)| Some((Slot(at as u32), it.as_ref()?)));
-        let unread = resources.filter(|(_, resource)| resource.signals.unread.count > 0);
-        unread.map(|(slot, resource)| (slot, StackId(resource.id.0))).collect()
+    /// The resources whose signals have yet to be read, as the stacks of the signals' rows.
+    pub(crate) fn unread_signals(&self) -> Vec<StackId> {
+        let resources = self.resources.iter().flatten();
+        let unread = resources.filter(|resource| resource.signals.unread.count > 0);
+        unread.map(|resource| StackId(resource.id.0)).collect()
     }
 
-    /// Adds the signals of rows to the metadata of a resource.
-    pub(crate) fn add_signal_rows(
-        &mut self,
-        slot: Slot,
-        mut rows: Vec<ResourceRow>,
-    ) -> Result<(), StoreError> {
+    /// Adds the signals of rows to the metadata of the resources that have yet to be read.
+    pub(crate) fn add_signal_rows(&mut self, rows: Vec<ResourceRow>) -> Result<(), StoreError> {
+        let mut by_resource: BTreeMap<StackId, Vec<ResourceRow>> = BTreeMap::new();
+        for row in rows {
+            by_resource.entry(row.stack).or_default().push(row);
+        }
+        for slot in (0..self.resources.len() as u32).map(Slot) {
+            let resource = self.resources[slot.0 as usize].as_ref();
+            if let Some(resource) = resource.filter(|it| it.signals.unread.count > 0) {
+                let rows = by_resource.remove(&StackId(resource.id.0)).unwrap_or_default();
+                self.add_signals_to(slot, rows)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_signals_to(&mut self, slot: Slot, mut rows: Vec<ResourceRow>) -> Result<(), StoreError> {
         rows.sort_by_key(|row| row.number);
         let resource = self.resource_mut(slot);
         resource.signals.unread = KeptSignals::default();

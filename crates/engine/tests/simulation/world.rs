@@ -216,6 +216,7 @@ impl World {
             recipe: recipe.clone(),
             settings,
             adopted,
+            makers: 0,
             request: None,
         };
         let mut env = Env { now: self.now, ids: &mut self.rng };

@@ -86,7 +86,7 @@ pub(crate) fn check(
     input.stack_name = "stack".into();
     input.project_id = "0".repeat(32).into();
     let custom = offline(now().as_secs().try_into().unwrap_or(i64::MAX));
-    let context = Context::new(types, &custom, checks);
+    let context = Context { counts_members: true, ..Context::new(types, &custom, checks) };
     let mut report = validate(&context, &mut sources, input);
     let echoes = RepeatedFindings::of(&found);
     found.extend(std::mem::take(&mut report.diagnostics).into_iter().filter(|f| !echoes.has(f)));

@@ -20,6 +20,8 @@ pub(crate) struct TreeRow {
     pub(crate) has_work: bool,
     pub(crate) last_event: u64,
     pub(crate) last_command: u64,
+    /// How many bytes its events have, or had before old ones were dropped.
+    pub(crate) event_bytes: u64,
 }
 
 impl TreeRow {
@@ -50,6 +52,7 @@ impl TableRow for TreeRow {
         column!(has_work),
         column!(last_event),
         column!(last_command),
+        column!(event_bytes),
     ];
 
     fn blank() -> TreeRow {
@@ -63,6 +66,7 @@ impl TableRow for TreeRow {
             has_work: false,
             last_event: 0,
             last_command: 0,
+            event_bytes: 0,
         }
     }
 

@@ -42,6 +42,7 @@ fn new_stack(test: &TestStore, name: &str, resources: usize, longer_by: usize) -
         recipe: Arc::new(Recipe { template, ..Recipe::nothing(RecipeId(test.id())) }),
         settings: StackSettings::default(),
         adopted: None,
+        makers: 0,
         request: None,
     }
 }
@@ -91,10 +92,10 @@ pub(crate) async fn a_full_disk_delays_and_loses_nothing(database: TestDatabase)
     store.limit_size(None).await.unwrap();
     if refused.is_err() {
         until(&*store, first, Action::Create).await;
-        assert_eq!(store.resources(first).await.unwrap().len(), 900);
+        assert_eq!(store.resources(&[first]).await.unwrap().len(), 900);
         engine.command(first, Command::Delete).await.unwrap();
     }
     until(&*store, first, Action::Delete).await;
-    assert!(store.resources(first).await.unwrap().is_empty());
+    assert!(store.resources(&[first]).await.unwrap().is_empty());
     engine.stop().await;
 }

@@ -115,7 +115,7 @@ pub(crate) async fn a_damaged_body_is_reported(database: TestDatabase) {
     let (test, stack) = fill(Arc::new(database.open().await)).await;
     let empty = if database.url.starts_with("postgres") { "''" } else { "X''" };
     execute(&database, &format!("UPDATE resources SET body = {empty}")).await;
-    let (what, why) = damage(test.store.resources(stack.id).await);
+    let (what, why) = damage(test.store.resources(&[stack.id]).await);
     assert!(what.starts_with("the body of resource "), "{what}");
     assert!(why.contains("restore the database from a backup"), "{why}");
     execute(&database, "UPDATE stacks SET status = 'HALF'").await;

@@ -79,6 +79,7 @@ async fn downgrade(database: &TestDatabase, reason: &str, id: &str) {
         execute(database, &format!("ALTER TABLE {table} DROP COLUMN texts")).await;
     }
     execute(database, "ALTER TABLE stacks DROP COLUMN reason_key").await;
+    execute(database, "ALTER TABLE trees DROP COLUMN event_bytes").await;
     execute(database, "DROP TABLE quotas").await;
     execute(database, "DELETE FROM migrations WHERE number > 4").await;
 }
@@ -97,7 +98,7 @@ pub(crate) async fn the_texts_of_an_earlier_version_are_sealed(database: TestDat
     let store = database.open().await;
     let read = store.stack(stack.id).await.unwrap().unwrap();
     assert_eq!(&*read.summary.reason, "PLAIN reason");
-    let resources = store.resources(stack.id).await.unwrap();
+    let resources = store.resources(&[stack.id]).await.unwrap();
     assert_eq!(resources.len(), 700);
     for row in resources.iter().chain(&store.lean_resources(stack.id).await.unwrap().0) {
         assert_eq!(&*row.summary.reason, "PLAIN reason");

@@ -58,7 +58,7 @@ pub(crate) async fn what_is_written_comes_back(test: TestStore) {
     let lease = lease.unwrap().unwrap();
     let (resources, events) = (vec![resource.clone()], vec![event.clone()]);
     test.write(Batch { resources, events, ..batch(lease) }).await;
-    assert_eq!(test.other.resources(id).await.unwrap(), [resource.clone()]);
+    assert_eq!(test.other.resources(&[id]).await.unwrap(), [resource.clone()]);
     let events = test.other.events(&events_of(&tree.stack)).await.unwrap();
     let listed = |event: &EventRow| EventRow { body: Vec::new(), ..event.clone() };
     assert_eq!(events, [listed(&tree.events[0]), listed(&event)]);
@@ -71,7 +71,7 @@ pub(crate) async fn what_is_written_comes_back(test: TestStore) {
     let nobody = StackId(test.id());
     assert_eq!(store.stack(nobody).await.unwrap(), None);
     assert!(store.load_tree(nobody).await.unwrap().is_none());
-    assert_eq!(store.resources(nobody).await.unwrap(), []);
+    assert_eq!(store.resources(&[nobody]).await.unwrap(), []);
     assert_eq!(store.content(text("nobody's").hash).await.unwrap(), None);
 }
 
@@ -97,7 +97,7 @@ pub(crate) async fn rows_are_overwritten_and_dropped(test: TestStore) {
     })
     .await;
     assert_eq!(test.store.stack(stack.id).await.unwrap().as_ref(), Some(&changed));
-    assert_eq!(test.store.resources(stack.id).await.unwrap(), resources);
+    assert_eq!(test.store.resources(&[stack.id]).await.unwrap(), resources);
     let mut first = resources[0].clone();
     first.summary.physical_id = Some(PhysicalId::new("found"));
     first.summary.state = COMPLETE;
@@ -111,7 +111,7 @@ pub(crate) async fn rows_are_overwritten_and_dropped(test: TestStore) {
         ..batch(lease)
     })
     .await;
-    assert_eq!(test.store.resources(stack.id).await.unwrap(), [first]);
+    assert_eq!(test.store.resources(&[stack.id]).await.unwrap(), [first]);
     assert_eq!(test.store.stack(stack.id).await.unwrap(), Some(done));
     assert_eq!(test.store.recipe(stack.recipe).await.unwrap(), None);
     assert_eq!(test.store.recipe(recipe.id).await.unwrap(), Some(recipe));
@@ -163,7 +163,7 @@ pub(crate) async fn one_stale_batch_does_not_hold_up_the_others(test: TestStore)
     let written = test.store.commit(&batches).await.unwrap();
     assert_eq!(written, [true, true, false, false, true]);
     for (stack, written) in stacks.iter().zip([1, 1, 0, 0, 1]) {
-        assert_eq!(test.store.resources(stack.id).await.unwrap().len(), written);
+        assert_eq!(test.store.resources(&[stack.id]).await.unwrap().len(), written);
     }
     assert_eq!(test.store.commit(&[]).await.unwrap(), Vec::<bool>::new());
 }
@@ -177,7 +177,7 @@ pub(crate) async fn batches_of_one_tree_follow_each_other(test: TestStore) {
         Batch { resources: vec![resource.clone()], has_work: false, ..batch(lease) },
     ];
     assert_eq!(test.store.commit(&batches).await.unwrap(), [true; 3]);
-    assert_eq!(test.store.resources(stack.id).await.unwrap(), [resource]);
+    assert_eq!(test.store.resources(&[stack.id]).await.unwrap(), [resource]);
 }
 
 pub(crate) async fn commands_wait_in_order(test: TestStore) {
@@ -311,14 +311,14 @@ pub(crate) async fn thousands_of_rows_fit_in_one_commit(test: TestStore) {
     let events: Vec<_> = (1..=6000).map(|number| test.event(&stack, number)).collect();
     let big = Batch { resources: resources.clone(), events: events.clone(), ..batch(lease) };
     test.write(big).await;
-    assert_eq!(test.other.resources(stack.id).await.unwrap(), resources);
+    assert_eq!(test.other.resources(&[stack.id]).await.unwrap(), resources);
     resources[17].body = vec![7; 9];
     test.write(Batch { resources: resources.clone(), ..batch(lease) }).await;
-    assert_eq!(test.other.resources(stack.id).await.unwrap(), resources);
+    assert_eq!(test.other.resources(&[stack.id]).await.unwrap(), resources);
     assert_eq!(test.other.events(&events_of(&stack)).await.unwrap(), events);
     let dropped_resources = resources.iter().map(|row| row.id).collect();
     test.write(Batch { dropped_resources, ..batch(lease) }).await;
-    assert_eq!(test.store.resources(stack.id).await.unwrap(), []);
+    assert_eq!(test.store.resources(&[stack.id]).await.unwrap(), []);
 }
 
 pub(crate) async fn two_writers_of_the_same_texts_do_not_disturb_each_other(test: TestStore) {

@@ -1,7 +1,7 @@
 //! Dropping what nobody needs any more.
 
 use crate::test_store::{TestStore, at, batch, text};
-use kiln_engine::store::{Batch, EventQuery, Lease, StackRow, Store};
+use kiln_engine::store::{Batch, EventQuery, EventRow, Lease, StackRow, Store};
 
 async fn numbers(store: &dyn Store, stack: &StackRow) -> Vec<u64> {
     let stacks = vec![stack.id];
@@ -26,6 +26,31 @@ pub(crate) async fn the_oldest_events_are_dropped(test: TestStore) {
     assert_eq!(test.store.prune_events(0, 100).await.unwrap(), 0);
     let tree = test.store.load_tree(root.id).await.unwrap().unwrap();
     assert_eq!(tree.last_event, 11);
+}
+
+pub(crate) async fn the_oldest_events_of_a_large_tree_are_dropped(test: TestStore) {
+    let (root, lease) = test.owned("p", "root").await;
+    let (small, other_lease) = test.owned("p", "small").await;
+    let child = test.nested(&root, "child");
+    let large = |stack: &StackRow, number: u64| EventRow {
+        body: vec![7; 10_000],
+        ..test.event(stack, number)
+    };
+    let mut events: Vec<_> = (1..=4).map(|number| large(&root, number)).collect();
+    events.extend((5..=6).map(|number| large(&child, number)));
+    test.write(Batch { stacks: vec![child.clone()], events, ..batch(lease) }).await;
+    test.write(Batch { events: vec![large(&small, 1)], ..batch(other_lease) }).await;
+    assert_eq!(test.store.prune_event_bytes(100_000, 100).await.unwrap(), 0);
+    assert_eq!(test.store.prune_event_bytes(35_000, 2).await.unwrap(), 2);
+    assert_eq!(test.other.prune_event_bytes(35_000, 100).await.unwrap(), 1);
+    assert_eq!(numbers(&*test.store, &root).await, [4]);
+    assert_eq!(numbers(&*test.store, &child).await, [5, 6]);
+    assert_eq!(numbers(&*test.store, &small).await, [1]);
+    assert_eq!(test.store.prune_event_bytes(35_000, 100).await.unwrap(), 0);
+    // Those that come later are counted with those that are left.
+    test.write(Batch { events: vec![large(&child, 7)], ..batch(lease) }).await;
+    assert_eq!(test.other.prune_event_bytes(35_000, 100).await.unwrap(), 1);
+    assert_eq!(numbers(&*test.store, &root).await, [0; 0]);
 }
 
 pub(crate) async fn deleted_trees_are_purged(test: TestStore) {
@@ -61,7 +86,7 @@ pub(crate) async fn deleted_trees_are_purged(test: TestStore) {
             );
             let found = (
                 test.store.stack(child.id).await.unwrap().is_some(),
-                !test.store.resources(child.id).await.unwrap().is_empty(),
+                !test.store.resources(&[child.id]).await.unwrap().is_empty(),
                 !numbers(&*test.store, child).await.is_empty(),
                 test.store.recipe(root.recipe).await.unwrap().is_some(),
                 !test.store.commands(root.id).await.unwrap().is_empty(),

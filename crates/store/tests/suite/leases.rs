@@ -166,7 +166,7 @@ pub(crate) async fn a_former_owner_never_writes_over_a_later_one(test: TestStore
                 let mut row = row.clone();
                 row.number = lease.fence;
                 store.commit(&[Batch { resources: vec![row], ..batch(lease) }]).await.unwrap();
-                let now = store.resources(stack.id).await.unwrap();
+                let now = store.resources(&[stack.id]).await.unwrap();
                 let now = now.first().map_or(0, |row| row.number);
                 assert!(now >= seen, "what owner {seen} wrote was overwritten by owner {now}");
                 seen = now;

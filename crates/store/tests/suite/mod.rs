@@ -78,6 +78,7 @@ pub(crate) const CASES: &[(&str, Case<TestStore>)] = cases! {
     }
     housekeeping {
         the_oldest_events_are_dropped,
+        the_oldest_events_of_a_large_tree_are_dropped,
         deleted_trees_are_purged,
         shared_texts_stay,
         a_text_in_use_is_never_purged,

@@ -54,7 +54,7 @@ pub(crate) async fn copies_come_with_the_tree_and_not_with_the_stack(test: TestS
         ..batch(lease)
     })
     .await;
-    let visible = test.store.resources(root.id).await.unwrap();
+    let visible = test.store.resources(&[root.id]).await.unwrap();
     assert_eq!(visible, std::slice::from_ref(&own));
     let tree = test.other.load_tree(root.id).await.unwrap().unwrap();
     assert_eq!(tree.resources, [own, copy]);
@@ -73,6 +73,6 @@ pub(crate) async fn snapshots_go_with_their_tree(test: TestStore) {
     assert_eq!(test.store.purge(at(2), None, 10).await.unwrap(), 1);
     assert_eq!(names(&*test.store, root.id).await, Vec::<String>::new());
     assert_eq!(test.store.snapshot(snapshot.id).await.unwrap(), None);
-    assert_eq!(test.store.resources(StackId(snapshot.id.0)).await.unwrap(), []);
+    assert_eq!(test.store.resources(&[StackId(snapshot.id.0)]).await.unwrap(), []);
     assert!(test.store.stack(kept.id).await.unwrap().is_some());
 }

@@ -111,6 +111,17 @@ pub struct Expansion {
     pub aliases: Vec<(Arc<str>, Arc<str>)>,
     /// Whether an unknown type of a member is reported as the resource's own, without a path.
     pub reports_types: bool,
+    /// Which part of its members the stack has in the template; `None` if it has all of them.
+    pub sample: Option<Sample>,
+}
+
+/// Some members of a group that stand for all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// How many there are.
+    pub shown: usize,
+    /// How many members the group has.
+    pub total: usize,
 }
 
 /// The template of an [`Expansion`].
@@ -129,13 +140,14 @@ impl Expansion {
             template: ExpansionTemplate::Generated(template),
             aliases: Vec::new(),
             reports_types: false,
+            sample: None,
         }
     }
 
     /// A nested stack of a template by its name or URL.
     pub fn file(url: Arc<str>, parameters: Members) -> Expansion {
         let template = ExpansionTemplate::File(url, parameters);
-        Expansion { template, aliases: Vec::new(), reports_types: false }
+        Expansion { template, aliases: Vec::new(), reports_types: false, sample: None }
     }
 }
 
@@ -236,6 +248,9 @@ pub struct Context<'a> {
     pub max_depth: usize,
     /// How many resources the whole tree may have; nothing means no limit.
     pub max_resources: Option<usize>,
+    /// Whether the members of groups that are validated once count as often as there are of them. The service counts the
+    /// resources of a tree by itself, since it knows how many there are already.
+    pub counts_members: bool,
     /// The limits of YAQL queries.
     pub query_limits: QueryLimits,
     /// The timeout of an action on the stack, if it is known.
@@ -252,6 +267,7 @@ impl<'a> Context<'a> {
             limits: Limits::default(),
             max_depth: 5,
             max_resources: Some(1000),
+            counts_members: false,
             query_limits: QueryLimits::default(),
             timeout: None,
         }

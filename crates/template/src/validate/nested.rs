@@ -3,7 +3,7 @@
 use super::loader::{Loaded, Loader};
 use super::lookalikes::lookalikes;
 use super::stack::{ResolvedType, Stack};
-use super::{Context, Expansion, ExpansionTemplate, NestedChecks};
+use super::{Context, Expansion, ExpansionTemplate, NestedChecks, Sample};
 use crate::codes;
 use crate::constraint::NestedConstraints;
 use crate::diagnostic::{Diagnostic, Label};
@@ -118,6 +118,7 @@ impl Stack<'_> {
             return;
         }
         let aliases = expansion.aliases.clone();
+        let before = loader.resources;
         let inner = match &expansion.template {
             ExpansionTemplate::Generated(template) => {
                 let span = resource.properties.as_ref().map_or(resource.name_span, |it| it.span);
@@ -145,6 +146,10 @@ impl Stack<'_> {
                 None => absent_file(url, &loader.absence(url), resource),
             },
         };
+        let inner = match expansion.sample.filter(|_| self.context.counts_members) {
+            Some(sample) => self.check_count(resource, (before, sample), inner, loader),
+            None => inner,
+        };
         let url: Arc<str> = "nested_stack".into();
         let is_own = |found: &Diagnostic| {
             expansion.reports_types && found.code == &codes::UNKNOWN_TYPE && found.path.is_empty()
@@ -152,6 +157,25 @@ impl Stack<'_> {
         let (own, inner) = (inner.clone().filter(is_own), inner.filter(|found| !is_own(found)));
         findings.append(own.at_stage(Stage::Properties));
         findings.append(wrapped(inner, self.keywords().resources, resource, &url));
+    }
+
+    /// Counts a group of which some members were validated, with everything nested in them, as if all of them had been.
+    fn check_count(
+        &self,
+        resource: &Resource,
+        (before, sample): (usize, Sample),
+        mut findings: Findings,
+        loader: &mut Loader<'_>,
+    ) -> Findings {
+        let inside = loader.resources.saturating_sub(before);
+        let all = inside.saturating_mul(sample.total) / sample.shown.max(1);
+        let limit = self.context.max_resources.unwrap_or(MAX_RESOURCES);
+        let was_within = loader.resources <= limit;
+        loader.resources = before.saturating_add(all.max(inside));
+        if was_within && loader.resources > limit {
+            findings.add(Stage::Sections, too_many_resources(resource.type_name.span));
+        }
+        findings
     }
 
     fn check_inside(

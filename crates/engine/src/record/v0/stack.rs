@@ -23,6 +23,7 @@ impl Record for StackBody {
             credential: fields.optional("credential", credential)?,
             users_project: fields.optional("users", text)?,
             to_revoke: fields.list("retired", credential)?,
+            makers: 0,
             traversal: fields.optional("work", traversal)?,
         };
         fields.finish()?;

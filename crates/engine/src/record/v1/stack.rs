@@ -1,8 +1,8 @@
 //! Stacks, their traversals, snapshots and events.
 
 use super::credential::CredentialBody;
-use super::is_false;
 use super::names::Word;
+use super::{is_false, is_zero};
 use crate::record::value::{Id, StoredMembers};
 use crate::state::Action;
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,9 @@ pub(crate) struct StackBody {
     /// Only of a root: delegations that are to be revoked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) to_revoke: Vec<CredentialBody>,
+    /// Only of a root: how many stacks made this one, one through the other.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) makers: u64,
     /// The action in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) traversal: Option<TraversalBody>,

@@ -4,7 +4,7 @@ use crate::config::file::ConfigFile;
 use crate::config::option::{OptionKey, OptionRow, Setting};
 use crate::load::global_environment::EnvironmentDirs;
 use crate::stdio::CommandError;
-use kiln_engine::{Rules, WorkLimits};
+use kiln_engine::{Rules, WorkLimits, WorkPriority};
 use kiln_resources::TypeSettings;
 use kiln_template::QueryLimits;
 use std::path::{Path, PathBuf};
@@ -43,8 +43,10 @@ pub(in crate::config) struct EngineOptions {
     max_resources: Option<u64>,
     max_validations: u64,
     max_waiting_validations: u64,
+    low_priority_work: bool,
     max_depth: u64,
     max_events: Option<u64>,
+    max_event_bytes: u64,
     max_snapshots: Option<u64>,
     max_configs: Option<u64>,
     max_deployments: Option<u64>,
@@ -288,6 +290,12 @@ pub(super) const ROWS: &[OptionRow] = &[
     ),
     OptionRow::new(
         "kiln",
+        "low_priority_work",
+        "Whether long work, such as validations and previews, runs at a lower priority (nice +10) than requests; false for machines whose cores other processes keep busy.",
+        Setting::Flag(true, |it| &mut it.engine.low_priority_work),
+    ),
+    OptionRow::new(
+        "kiln",
         "max_alarms_per_project",
         "The maximum number of alarms of a project; -1 for no limit.",
         Setting::Limit(Some(5000), |it| &mut it.engine.max_alarms),
@@ -334,6 +342,17 @@ pub(super) const ROWS: &[OptionRow] = &[
             min: 1024,
             max: 1 << 40,
             field: |it| &mut it.engine.max_stack_bytes,
+        },
+    ),
+    OptionRow::new(
+        "kiln",
+        "max_stack_event_bytes",
+        "The maximum size of the events that are kept for a stack and its nested stacks, in bytes; the oldest go first.",
+        Setting::Number {
+            default: 64 << 20,
+            min: 1024,
+            max: 1 << 40,
+            field: |it| &mut it.engine.max_event_bytes,
         },
     ),
     OptionRow::new(
@@ -466,6 +485,11 @@ impl EngineOptions {
             max_depth: size(self.max_depth),
             max_resources: self.max_resources.map(size),
             max_events: self.max_events,
+            max_event_bytes: self.max_event_bytes,
+            work_priority: match self.low_priority_work {
+                true => WorkPriority::Low,
+                false => WorkPriority::Usual,
+            },
             query_limits: QueryLimits {
                 elements: size(self.query_elements),
                 bytes: size(self.query_bytes),

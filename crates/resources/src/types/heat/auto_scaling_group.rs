@@ -50,7 +50,8 @@ fn group_template(properties: &Members, siblings: &dyn SiblingDefinitions) -> Op
     let members = [member];
     let outputs = forwarded(Addressing::Scaled, &members, &siblings.own_attributes());
     let template = template_with_outputs(Dialect::Hot, &members, outputs);
-    (size > 0).then(|| Expansion::generated(template))
+    let sample = Some(Sample { shown: 1, total: size });
+    (size > 0).then(|| Expansion { sample, ..Expansion::generated(template) })
 }
 
 fn next_stage(group: &mut Group<'_>) -> Result<Stage, OpError> {

@@ -140,7 +140,8 @@ pub(crate) fn expansion(
     let definition =
         map([("Type", Value::from(MEMBER_TYPE)), ("Properties", Value::Map(written.into()))]);
     let template = template(Dialect::Cfn, &[("member".into(), definition)]);
-    Some(Expansion { aliases: aliases(), ..Expansion::generated(template) })
+    let sample = Some(Sample { shown: 1, total: size });
+    Some(Expansion { aliases: aliases(), sample, ..Expansion::generated(template) })
 }
 
 /// Checks that the load balancers of a group exist and have a type that supports groups.

@@ -66,7 +66,8 @@ const REMOVED_BY_REFERENCE: &str = "removed_by_reference";
 fn group_template(properties: &Members, siblings: &dyn SiblingDefinitions) -> Option<Expansion> {
     text(section(properties, "resource_def")?, "type")?;
     let asked = siblings.own_attributes();
-    let members: Option<Vec<Member>> = looked_at(count(properties, "count")?, &asked)
+    let total = count(properties, "count")?;
+    let members: Option<Vec<Member>> = looked_at(total, &asked)
         .into_iter()
         .map(|name| {
             let definition = member(properties, &name)?;
@@ -77,7 +78,8 @@ fn group_template(properties: &Members, siblings: &dyn SiblingDefinitions) -> Op
     let outputs = forwarded(Addressing::Numbered, &members, &asked);
     let template = template_with_outputs(Dialect::Hot, &members, outputs);
     let expansion = Expansion::generated(template);
-    Some(Expansion { reports_types: true, ..expansion })
+    let sample = Some(Sample { shown: members.len(), total });
+    Some(Expansion { reports_types: true, sample, ..expansion })
 }
 
 /// The members that validation checks: the first one, because all are alike, and those of which attributes are asked.

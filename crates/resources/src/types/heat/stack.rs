@@ -6,7 +6,7 @@
 use super::addresses;
 use crate::behaviour::SnapshotRecord;
 use crate::declare::*;
-use crate::op::{FailureClass, Op, OpError, Progress};
+use crate::op::{Failure, FailureClass, Op, OpError, Progress};
 use crate::property_access::{given, items, text};
 use crate::wire;
 use kiln_cloud::{Call, CallPath, Marker, Reply, delete, get, post, put};
@@ -142,7 +142,12 @@ async fn create(op: &mut Op) -> Result<(), OpError> {
     let name = op.context().physical_name.clone();
     op.set_data(NAME, &*name);
     op.set_id(id);
-    until(op, "CREATE").await
+    // The stack has tried its own resources again: another stack in its place would do so once more, and each stack inside
+    // another one would multiply that.
+    until(op, "CREATE").await.map_err(|error| match error {
+        OpError::Failed(failure) => OpError::Failed(Failure { is_retryable: false, ..failure }),
+        other => other,
+    })
 }
 
 async fn update(op: &mut Op) -> Result<(), OpError> {
