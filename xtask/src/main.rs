@@ -19,6 +19,7 @@ mod bench_servers;
 mod bench_service;
 mod bench_signals;
 mod bench_store;
+mod chaos;
 mod facts;
 #[cfg(test)]
 mod licences;
@@ -43,6 +44,7 @@ usage: xtask NAME ...
   bench [NAME]                      run all benchmarks, or those whose name contains NAME:
                                     template, linear, nested, yaql, documents, engine, cloud, servers,
                                     scale, store, start, load, guests, hostile, signals
+  chaos [OPTION...]                 the service under faults (docs/chaos.md); --help for its options
   facts RESOURCE_TYPES_JSON         update the facts about Heat's resource types that the tests compare with
   scaffold [--force] [--about TSV] [TYPE...]
                                     generate declarations of resource types from these facts";
@@ -59,6 +61,9 @@ fn main() -> ExitCode {
         Some((name, rest)) if name == "attack" => {
             bench_attacker::run(rest).map_err(|error| error.to_string())
         }
+        Some((name, rest)) if name == "chaos" => chaos::run(rest),
+        // A part of `chaos`.
+        Some((name, rest)) if name == "chaos-cloud" => chaos::serve_cloud(rest),
         Some((name, rest)) if name == "facts" => facts::run(rest),
         Some((name, rest)) if name == "scaffold" => scaffold::run(rest),
         _ => Err(USAGE.to_owned()),

@@ -2,7 +2,7 @@
 
 use crate::client_fake::{Fake, nothing};
 use crate::test_directory::TestDirectory;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
 
 #[test]
@@ -38,6 +38,26 @@ fn a_server_waits_for_its_database_and_says_for_which_one() {
     let waits = lines.find(|line| line.contains("WARN")).expect("a warning");
     assert!(waits.contains("the database server at 127.0.0.1:1 cannot be reached"), "{waits}");
     assert!(waits.contains("onnection refused") && !waits.contains("SECRET"), "{waits}");
+    assert!(served.stop(), "it stops when asked");
+}
+
+#[test]
+fn a_server_waits_for_its_database_behind_a_balancer() {
+    let directory = TestDirectory::with(&[]);
+    // A balancer whose servers are all gone accepts connections, and closes them when it hears what they want.
+    let balancer = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = balancer.local_addr().expect("an address").port();
+    std::thread::spawn(move || {
+        for mut connection in balancer.incoming().flatten() {
+            _ = connection.read(&mut [0; 64]);
+        }
+    });
+    let database = format!("postgres://kiln:SECRET@127.0.0.1:{port}/kiln");
+    let arguments = ["server", "--role", "engine", "--database", &database];
+    let mut served = Served::of(directory.command(&arguments).spawn().expect("the program starts"));
+    let log = BufReader::new(served.log().expect("its log"));
+    let line = log.lines().map_while(Result::ok).next().expect("a line");
+    assert!(line.contains("WARN") && line.contains("cannot be reached"), "{line}");
     assert!(served.stop(), "it stops when asked");
 }
 

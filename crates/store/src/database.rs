@@ -2,7 +2,7 @@
 
 use crate::cipher::{BodyKind, Cipher};
 use crate::dialect::Dialect;
-use crate::error::DbError;
+use crate::error::{DbError, is_unreachable};
 use crate::file_mode;
 use crate::keys::{KeyError, Ring};
 use crate::mask_texts::mask_texts;
@@ -44,6 +44,9 @@ pub struct SqlStore {
     pub(crate) dialect: Dialect,
     pub(crate) tables: Tables,
     pub(crate) cipher: Cipher,
+    /// Whether the database is a cluster whose nodes all write (Galera). A lock holds on its own node alone there: transactions
+    /// of two nodes are in each other's way only if they change the same row.
+    pub(crate) is_cluster: bool,
     /// Whose requests may write now.
     pub(crate) turns: Turns,
     /// SQLite has one writer; waiting for it here is fairer than waiting for its lock.
@@ -116,6 +119,15 @@ impl SqlStore {
         let dialect = Dialect::of(url).ok_or(OpenError::Url)?;
         check_directory(url)?;
         check_server(dialect, url).await?;
+        let opened = SqlStore::open_checked(dialect, url, key_file).await;
+        opened.map_err(|error| unreachable_later(error, url))
+    }
+
+    async fn open_checked(
+        dialect: Dialect,
+        url: &str,
+        key_file: &Path,
+    ) -> Result<SqlStore, OpenError> {
         let max_pages = Arc::new(AtomicU64::new(MAX_PAGES));
         let connected = connect(dialect, url, &max_pages).await;
         let Pools { writers, readers, checkpointer } = connected.map_err(DbError::from)?;
@@ -124,6 +136,7 @@ impl SqlStore {
         let cipher = load_keys(dialect, &mut connection, key_file).await?;
         mask_texts(dialect, &mut connection, &cipher).await?;
         let max_bytes = max_statement_bytes(dialect, &mut connection).await?;
+        let is_cluster = is_cluster(dialect, &mut connection).await.map_err(DbError::from)?;
         drop(connection);
         let tables = Tables::new(dialect, max_bytes);
         let turns = Turns::new(if dialect == Dialect::Sqlite { 1 } else { WRITES_OF_PROJECT });
@@ -132,6 +145,7 @@ impl SqlStore {
             dialect,
             tables,
             cipher,
+            is_cluster,
             turns,
             writers,
             readers,
@@ -313,6 +327,19 @@ fn server_of(options: &AnyConnectOptions) -> String {
     }
 }
 
+/// A server that could be reached may go while the store is opened.
+fn unreachable_later(error: OpenError, url: &str) -> OpenError {
+    let OpenError::Database(cause) = &error else { return error };
+    let Some(DbError::Sql(cause)) = cause.downcast_ref() else { return error };
+    let is_gone = is_unreachable(cause) || matches!(cause, sqlx::Error::PoolTimedOut);
+    match AnyConnectOptions::from_str(url) {
+        Ok(parsed) if is_gone && Dialect::of(url) != Some(Dialect::Sqlite) => {
+            OpenError::Unreachable { server: server_of(&parsed), why: cause.to_string() }
+        }
+        _ => error,
+    }
+}
+
 /// Tries the connection to a server once: a pool would only say that it took too long.
 pub(crate) async fn check_server(dialect: Dialect, url: &str) -> Result<(), OpenError> {
     if dialect == Dialect::Sqlite {
@@ -323,9 +350,7 @@ pub(crate) async fn check_server(dialect: Dialect, url: &str) -> Result<(), Open
     let unreachable = |why: String| OpenError::Unreachable { server: server_of(&parsed), why };
     match tokio::time::timeout(SERVER_TIMEOUT, AnyConnection::connect_with(&parsed)).await {
         Err(_) => Err(unreachable("it does not answer".to_owned())),
-        Ok(Err(error @ (sqlx::Error::Io(_) | sqlx::Error::Tls(_)))) => {
-            Err(unreachable(error.to_string()))
-        }
+        Ok(Err(error)) if is_unreachable(&error) => Err(unreachable(error.to_string())),
         Ok(connected) => {
             // Other errors of the connection are reported when the store is opened.
             _ = connected.map_err(DbError::from)?.close().await;
@@ -364,6 +389,9 @@ async fn connect(
                         for statement in dialect.session_setup() {
                             connection.execute(*statement).await?;
                         }
+                        if is_cluster(dialect, connection).await? {
+                            connection.execute(CAUSAL).await?;
+                        }
                         if dialect == Dialect::Sqlite && pages != MAX_PAGES {
                             connection.execute(AssertSqlSafe(max_pages(pages))).await?;
                         }
@@ -382,6 +410,20 @@ async fn connect(
         let both = pool(CONNECTIONS).connect_with(options).await?;
         Ok(Pools { writers: both.clone(), readers: both, checkpointer: None })
     }
+}
+
+/// Has the statements of a session wait until its node has what others have committed: reads, and changes of what was read.
+const CAUSAL: &str = "SET SESSION wsrep_sync_wait = 7";
+
+/// Whether the server is a node of a Galera cluster.
+async fn is_cluster(dialect: Dialect, connection: &mut AnyConnection) -> Result<bool, sqlx::Error> {
+    if dialect != Dialect::Mariadb {
+        return Ok(false);
+    }
+    let nodes = "SELECT COUNT(*) FROM information_schema.SESSION_VARIABLES \
+                 WHERE VARIABLE_NAME = 'WSREP_ON' AND VARIABLE_VALUE = 'ON'";
+    let count: i64 = sqlx::query_scalar(nodes).fetch_one(connection).await?;
+    Ok(count > 0)
 }
 
 /// How many bytes the values of a statement may have: MariaDB closes the connection if there are more in one.

@@ -54,6 +54,20 @@ fn is_refused(error: &sqlx::Error) -> bool {
         || error.message().contains("max_allowed_packet")
 }
 
+/// Whether a connection failed in a way that passes: the server is not there, or the balancer in front of it closes the connection,
+/// or the server starts, ends, or has no place for one more.
+pub(crate) fn is_unreachable(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_) => true,
+        // PostgreSQL has classes for it; MariaDB tells all of it as errors of the connection.
+        sqlx::Error::Database(error) => matches!(
+            error.code().as_deref(),
+            Some("53300" | "57P01" | "57P02" | "57P03" | "08S01" | "08004")
+        ),
+        _ => false,
+    }
+}
+
 /// Whether there is no room for what was to be written.
 fn is_full(error: &sqlx::Error) -> bool {
     // SQLite, PostgreSQL, and MariaDB's full disk and full table.

@@ -50,6 +50,15 @@ impl SqlStore {
         quota: &QuotaRow,
         count: Statement,
     ) -> Result<u64, DbError> {
+        if self.is_cluster {
+            // A row that is the same as before is not written, and its lock is not known to the other nodes.
+            let delete = "DELETE FROM quotas WHERE project = ? AND kind = ?";
+            let delete = self.statement(delete).with(|values| {
+                values.text(&quota.project);
+                values.text(&quota.kind);
+            });
+            delete.run(connection).await?;
+        }
         if self.dialect != Dialect::Sqlite {
             // A row that is all key is written over itself, which locks it.
             self.tables.write(connection, &self.cipher, &[quota]).await?;

@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 #![allow(clippy::disallowed_methods, reason = "a test ends with its runtime, and so do its tasks")]
 
+#[allow(dead_code, reason = "other tests restart servers")]
 mod servers;
 mod sql;
 mod stacks;
@@ -13,7 +14,7 @@ mod suite;
 mod test_store;
 
 use kiln_engine::MemoryStore;
-use servers::{Mariadb, Postgres, Scratch};
+use servers::{Galera, Mariadb, Postgres, Scratch};
 use std::sync::Arc;
 use test_store::{TestDatabase, TestStore};
 
@@ -36,6 +37,7 @@ fn sqlite() {
         let folder = scratch.folder(name);
         TestDatabase {
             url: format!("sqlite://{}/kiln.db", folder.display()),
+            other_url: None,
             keys: folder.join("keys"),
         }
     };
@@ -48,7 +50,7 @@ fn on_sqlite<F: Future<Output = ()>>(name: &str, case: impl FnOnce(TestDatabase)
     let folder = scratch.folder(name);
     let url = format!("sqlite://{}/kiln.db", folder.display());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    runtime.block_on(case(TestDatabase { url, keys: folder.join("keys") }));
+    runtime.block_on(case(TestDatabase { url, other_url: None, keys: folder.join("keys") }));
 }
 
 #[test]
@@ -66,6 +68,7 @@ fn postgres() {
     let server = Postgres::start();
     let database = |name: &str| TestDatabase {
         url: server.database(name),
+        other_url: None,
         keys: server.scratch.folder(&format!("keys-{name}")).join("keys"),
     };
     run_on(&database);
@@ -76,9 +79,23 @@ fn mariadb() {
     let server = Mariadb::start();
     let database = |name: &str| TestDatabase {
         url: server.database(name),
+        other_url: None,
         keys: server.scratch.folder(&format!("keys-{name}")).join("keys"),
     };
     run_on(&database);
+}
+
+/// Two processes that write to two nodes of a cluster.
+#[test]
+fn galera() {
+    let server = Galera::start();
+    let database = |name: &str| {
+        let [url, other, _] = server.database(name);
+        let keys = server.scratch.folder(&format!("keys-{name}")).join("keys");
+        TestDatabase { url, other_url: Some(other), keys }
+    };
+    run(suite::CASES, |name| database(name).test_store());
+    run(stacks::CASES, |name| database(name).test_store());
 }
 
 fn run_on(database: &dyn Fn(&str) -> TestDatabase) {

@@ -66,8 +66,19 @@ impl Server {
     }
 }
 
+impl Server {
+    /// Ends the server with a signal, and waits for its end.
+    fn end(mut self, signal: &str) {
+        _ = Command::new("kill").args([signal, &self.process.id().to_string()]).status();
+        _ = self.process.wait();
+    }
+}
+
 impl Drop for Server {
     fn drop(&mut self) {
+        if matches!(self.process.try_wait(), Ok(Some(_))) {
+            return;
+        }
         let pid = self.process.id().to_string();
         // The servers end at once without waiting for connections: SIGQUIT for PostgreSQL is not needed,
         // all that they know is thrown away.
@@ -105,14 +116,32 @@ impl Postgres {
         let mut initdb = unprivileged(&program("initdb", "postgresql"));
         initdb.arg("-D").arg(&data).args(["-U", "kiln", "-A", "trust", "-E", "UTF8", "--no-sync"]);
         finish(initdb.arg("--locale=C.UTF-8"));
+        let server = Some(Postgres::serve(&folder));
+        let runtime = runtime();
+        Postgres { server, runtime, sockets: folder, scratch }
+    }
+
+    fn serve(folder: &Path) -> Server {
         let mut postgres = unprivileged(&program("postgres", "postgresql"));
-        postgres.arg("-D").arg(&data).arg("-k").arg(&folder);
+        postgres.arg("-D").arg(folder.join("data")).arg("-k").arg(folder);
         for setting in ["listen_addresses=", "fsync=off", "max_connections=100"] {
             postgres.args(["-c", setting]);
         }
-        let server = Server::start(postgres, "ready to accept connections");
-        let runtime = runtime();
-        Postgres { server: Some(server), runtime, sockets: folder, scratch }
+        Server::start(postgres, "ready to accept connections")
+    }
+
+    /// Ends the server at once, with all its connections, and starts it again.
+    pub(crate) fn restart(&mut self) {
+        if let Some(server) = self.server.take() {
+            // Its other processes end with it, and recovery follows as after a crash.
+            server.end("-QUIT");
+        }
+        self.server = Some(Postgres::serve(&self.sockets));
+    }
+
+    /// The socket of the server.
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.sockets.join(".s.PGSQL.5432")
     }
 
     /// A new database.
@@ -135,10 +164,11 @@ impl Drop for Postgres {
     }
 }
 
-/// Settings of MariaDB for data that nobody will miss: nothing waits for the disk.
+/// Settings of MariaDB for data that nobody will miss: nothing waits for the disk. What was committed outlives the server, not
+/// the machine.
 const NO_WAITING: [&str; 5] = [
     "--innodb-flush-method=nosync",
-    "--innodb-flush-log-at-trx-commit=0",
+    "--innodb-flush-log-at-trx-commit=2",
     "--innodb-doublewrite=0",
     "--innodb-file-per-table=0",
     "--sync-frm=0",
@@ -148,6 +178,7 @@ const NO_WAITING: [&str; 5] = [
 pub(crate) struct Mariadb {
     server: Option<Server>,
     runtime: tokio::runtime::Runtime,
+    folder: PathBuf,
     pub(crate) socket: PathBuf,
     pub(crate) scratch: Scratch,
 }
@@ -161,15 +192,25 @@ impl Mariadb {
         let mut install = unprivileged(&program("mariadb-install-db", "mariadb-server"));
         install.args(["--no-defaults", "--auth-root-authentication-method=normal"]);
         finish(install.args(["--skip-test-db", "--skip-name-resolve"]).args(NO_WAITING).arg(&data));
-        let socket = folder.join("socket");
+        let server = Some(Mariadb::serve(&folder));
+        let (runtime, socket) = (runtime(), folder.join("socket"));
+        Mariadb { server, runtime, folder, socket, scratch }
+    }
+
+    fn serve(folder: &Path) -> Server {
         let mut mariadbd = unprivileged(&program("mariadbd", "mariadb-server"));
-        mariadbd.args(["--no-defaults", "--skip-networking", "--skip-name-resolve"]).arg(&data);
-        mariadbd.arg(format!("--socket={}", socket.display()));
-        mariadbd.arg(format!("--pid-file={}", folder.join("pid").display()));
+        mariadbd.args(["--no-defaults", "--skip-networking", "--skip-name-resolve"]);
+        for (option, name) in [("datadir", "data"), ("socket", "socket"), ("pid-file", "pid")] {
+            mariadbd.arg(format!("--{option}={}", folder.join(name).display()));
+        }
         mariadbd.args(NO_WAITING);
-        let server = Server::start(mariadbd, "ready for connections");
-        let runtime = runtime();
-        Mariadb { server: Some(server), runtime, socket, scratch }
+        Server::start(mariadbd, "ready for connections")
+    }
+
+    /// Kills the server, and starts it again.
+    pub(crate) fn restart(&mut self) {
+        drop(self.server.take());
+        self.server = Some(Mariadb::serve(&self.folder));
     }
 
     /// A new database.
@@ -189,6 +230,111 @@ impl Drop for Mariadb {
     fn drop(&mut self) {
         drop(self.server.take());
     }
+}
+
+/// How a cluster notices soon that a node is gone.
+const IMPATIENT: &str =
+    "evs.keepalive_period=PT0.5S;evs.suspect_timeout=PT2S;evs.inactive_timeout=PT4S";
+
+/// A Galera cluster of three nodes of MariaDB, on this machine alone.
+pub(crate) struct Galera {
+    nodes: Vec<Option<Server>>,
+    runtime: tokio::runtime::Runtime,
+    /// For each node its ports: for clients, for the group, for what a node missed, and for whole copies.
+    ports: Vec<[u16; 4]>,
+    folder: PathBuf,
+    pub(crate) scratch: Scratch,
+}
+
+impl Galera {
+    pub(crate) fn start() -> Galera {
+        let scratch = Scratch::new("galera");
+        let folder = scratch.folder("server");
+        give_away(&folder);
+        let mut install = unprivileged(&program("mariadb-install-db", "mariadb-server"));
+        install.args(["--no-defaults", "--auth-root-authentication-method=normal"]);
+        let data = format!("--datadir={}", folder.join("data-0").display());
+        finish(install.args(["--skip-test-db", "--skip-name-resolve"]).args(NO_WAITING).arg(data));
+        let ports = vec![free_ports(), free_ports(), free_ports()];
+        let (nodes, runtime) = (vec![None, None, None], runtime());
+        let mut galera = Galera { nodes, runtime, ports, folder, scratch };
+        for node in 0..3 {
+            galera.start_node(node, node == 0);
+        }
+        galera
+    }
+
+    fn start_node(&mut self, node: usize, is_new: bool) {
+        let [clients, group, missed, copies] = self.ports[node];
+        let at = |port: u16| format!("127.0.0.1:{port}");
+        let mut mariadbd = unprivileged(&program("mariadbd", "mariadb-server"));
+        mariadbd.args(["--no-defaults", "--bind-address=127.0.0.1", "--skip-name-resolve"]);
+        mariadbd.arg(format!("--port={clients}"));
+        for (option, name) in [("datadir", "data"), ("socket", "socket"), ("pid-file", "pid")] {
+            let path = self.folder.join(format!("{name}-{node}"));
+            mariadbd.arg(format!("--{option}={}", path.display()));
+        }
+        let data = self.folder.join(format!("data-{node}"));
+        if !data.exists() {
+            fs::create_dir(&data).unwrap();
+            give_away(&data);
+        }
+        let members: Vec<String> = self.ports.iter().map(|ports| at(ports[1])).collect();
+        let provider = format!(
+            "--wsrep-provider-options=gmcast.listen_addr=tcp://{};ist.recv_addr={};gcache.size=32M;{IMPATIENT}",
+            at(group),
+            at(missed)
+        );
+        mariadbd.args(NO_WAITING).arg(provider);
+        mariadbd.args(["--binlog-format=ROW", "--innodb-autoinc-lock-mode=2", "--wsrep-on=ON"]);
+        mariadbd.args(["--wsrep-provider=/usr/lib/galera/libgalera_smm.so"]);
+        mariadbd.args(["--wsrep-cluster-name=kiln", "--wsrep-sst-method=rsync"]);
+        mariadbd.arg(format!("--wsrep-cluster-address=gcomm://{}", members.join(",")));
+        mariadbd.arg(format!("--wsrep-node-name=node-{node}"));
+        mariadbd.arg(format!("--wsrep-node-address={}", at(group)));
+        mariadbd.arg(format!("--wsrep-sst-receive-address={}", at(copies)));
+        if is_new {
+            mariadbd.arg("--wsrep-new-cluster");
+        }
+        self.nodes[node] =
+            Some(Server::start(mariadbd, "Synchronized with group, ready for connections"));
+    }
+
+    /// Kills a node.
+    pub(crate) fn kill(&mut self, node: usize) {
+        drop(self.nodes[node].take());
+    }
+
+    /// Starts a node that was killed, and waits until it has what it missed.
+    pub(crate) fn rejoin(&mut self, node: usize) {
+        self.start_node(node, false);
+    }
+
+    /// The port of a node.
+    pub(crate) fn port(&self, node: usize) -> u16 {
+        self.ports[node][0]
+    }
+
+    /// A new database, by its URL at each node.
+    pub(crate) fn database(&self, name: &str) -> [String; 3] {
+        let url =
+            |node: usize, name: &str| format!("mysql://root@127.0.0.1:{}/{name}", self.port(node));
+        let statement = format!("CREATE DATABASE `{name}`");
+        self.runtime.block_on(execute(&url(0, "mysql"), &statement)).unwrap();
+        [0, 1, 2].map(|node| url(node, name))
+    }
+}
+
+impl Drop for Galera {
+    fn drop(&mut self) {
+        self.nodes.clear();
+    }
+}
+
+fn free_ports<const N: usize>() -> [u16; N] {
+    // All ports are bound before any is released, so that they differ.
+    let taken = [(); N].map(|()| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
+    taken.map(|socket| socket.local_addr().unwrap().port())
 }
 
 /// Where a program is.

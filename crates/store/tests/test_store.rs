@@ -17,6 +17,8 @@ use uuid::Uuid;
 /// Where a case can have a store in a database.
 pub(crate) struct TestDatabase {
     pub(crate) url: String,
+    /// Where another process finds the same database, if that is another node of a cluster.
+    pub(crate) other_url: Option<String>,
     pub(crate) keys: PathBuf,
 }
 
@@ -34,7 +36,8 @@ impl TestDatabase {
 
     pub(crate) async fn test_store(self) -> TestStore {
         let store = Arc::new(self.open().await);
-        TestStore::new(store, Arc::new(self.open().await))
+        let other = SqlStore::open(self.other_url.as_ref().unwrap_or(&self.url), &self.keys).await;
+        TestStore::new(store, Arc::new(other.unwrap()))
     }
 }
 

@@ -128,8 +128,6 @@ async fn serve(
     config.listener = bus.as_ref().map(kiln_bus::Bus::listener);
     let carrying = carry_wakeups(&settings, &mut config);
     let config = Arc::new(config);
-    let cannot_use = |error: StoreError| CommandError::Usage(error.to_string());
-    follow_store_clock(&*store).await.map_err(cannot_use)?;
     let clock = keep_following_store_clock(store.clone(), config.metrics.clone());
     let following = serving::spawn(clock);
     let lock = settings.has_engine.then(|| EngineLock::acquire(&settings.database)).flatten();
@@ -150,7 +148,12 @@ async fn serve(
     loopback.connect(&app);
     let telling = serving::spawn(service.clone().report_engine(serving::host_name()));
     let exchanging = match settings.has_cfn || settings.has_cloudwatch {
-        true => Some(serving::exchange(&app).await?),
+        true => tokio::select! {
+            biased;
+            () = stop.asked() => return Ok(Verdict::Good),
+            () = manager.keep_alive() => return Ok(Verdict::Good),
+            exchanging = when_available(|| serving::exchange(&app)) => Some(exchanging?),
+        },
         false => None,
     };
     let mut listening = Vec::new();
@@ -251,7 +254,26 @@ async fn open_store(settings: &Settings) -> Result<SqlStore, CommandError> {
                 tracing::warn!("{error}; waiting for it");
                 tokio::time::sleep(DATABASE_RETRY_PAUSE).await;
             }
-            opened => return opened.map_err(|error| CommandError::Usage(error.to_string())),
+            Err(error) => return Err(CommandError::Usage(error.to_string())),
+            Ok(store) => {
+                when_available(|| follow_store_clock(&store)).await?;
+                return Ok(store);
+            }
+        }
+    }
+}
+
+/// Does something that the start needs the database for; waits while it is not available.
+async fn when_available<T, F: Future<Output = Result<T, StoreError>>>(
+    work: impl Fn() -> F,
+) -> Result<T, CommandError> {
+    loop {
+        match work().await {
+            Err(error @ StoreError::Unavailable(_)) => {
+                tracing::warn!("{error}; waiting for the database");
+                tokio::time::sleep(DATABASE_RETRY_PAUSE).await;
+            }
+            done => return done.map_err(|error| CommandError::Usage(error.to_string())),
         }
     }
 }

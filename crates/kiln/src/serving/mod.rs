@@ -33,6 +33,7 @@ use axum::{Extension, Router};
 use kiln_api::{App, Scheme, auth};
 use kiln_cloud::Tls;
 use kiln_engine::now;
+use kiln_engine::store::StoreError;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 use std::sync::Arc;
@@ -86,9 +87,8 @@ pub(crate) fn keystone(
 }
 
 /// Synchronises the used signatures with other processes, now and at intervals.
-pub(crate) async fn exchange(app: &Arc<App>) -> Result<JoinHandle<()>, CommandError> {
-    let heard = app.replay_guard.sync(&**app.service.store(), now()).await;
-    heard.map_err(|error| CommandError::usage(format!("cannot read the database: {error}")))?;
+pub(crate) async fn exchange(app: &Arc<App>) -> Result<JoinHandle<()>, StoreError> {
+    app.replay_guard.sync(&**app.service.store(), now()).await?;
     Ok(spawn(kiln_api::aws::keep_syncing(app.clone())))
 }
 

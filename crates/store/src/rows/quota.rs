@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 /// A row that is locked while the objects of a project are counted and one is added. There is nothing in it.
 pub(crate) struct QuotaRow {
-    project: Arc<str>,
-    kind: Arc<str>,
+    pub(crate) project: Arc<str>,
+    pub(crate) kind: Arc<str>,
 }
 
 impl QuotaRow {

@@ -248,7 +248,8 @@ async fn start(
         body_bytes: Default::default(),
     });
     loopback.connect(&app);
-    serving::exchange(&app).await?;
+    let exchanging = serving::exchange(&app).await;
+    exchanging.map_err(|error| CommandError::usage(error.to_string()))?;
     let dashboard = dashboard::router(
         dashboard::Keystone::new(&identity_url, serving::client(&Tls::default())?),
         &DashboardSettings {
