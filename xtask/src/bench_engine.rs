@@ -246,6 +246,7 @@ impl Bench {
             recipe,
             settings: self.settings.clone(),
             adopted: None,
+            makers: 0,
             request: None,
         };
         self.engine.create(new, None).await.map_err(io::Error::other)

@@ -160,6 +160,7 @@ forward!(Store {
     time() -> Result<Time, StoreError>;
     create_tree(tree: NewTree) -> Result<(), CreateError>;
     claim(engine: EngineId, now: Time, until: Time, limit: usize) -> Result<Vec<Lease>, StoreError>;
+    owned_trees() -> Result<Vec<(EngineId, u64)>, StoreError>;
     claim_tree(engine: EngineId, root: StackId, now: Time, until: Time) -> Result<Option<Lease>, StoreError>;
     renew(engine: EngineId, until: Time) -> Result<Vec<Lease>, StoreError>;
     release(lease: Lease) -> Result<(), StoreError>;

@@ -30,7 +30,12 @@ pub async fn check_tree(
     config: &Arc<Config>,
     root: StackId,
 ) -> Result<(), StoreError> {
-    read_tree(store, config, root).await.map(drop)
+    read_tree(store, config, &own_workers(), root).await.map(drop)
+}
+
+/// Threads for a tool that serves nobody else.
+fn own_workers() -> Arc<Workers> {
+    Arc::new(Workers::new(WorkLimits::default(), WorkPriority::Usual))
 }
 
 /// Takes a tree from its owner and releases it, so that engines try it again at once. Returns whether there is such a tree.
@@ -60,8 +65,7 @@ async fn give_up(
     lease: Lease,
     reason: &str,
 ) -> Result<Option<EndedWork>, StoreError> {
-    let workers = Arc::new(Workers::new(WorkLimits::default(), WorkPriority::Usual));
-    let Some((tree, commands)) = read_tree(store, config, &workers, lease.root).await? else {
+    let Some((tree, commands)) = read_tree(store, config, &own_workers(), lease.root).await? else {
         return Ok(None);
     };
     let mut ids = SystemIds::default();
