@@ -109,8 +109,7 @@ const SCALING: &str = "
   group:
     type: OS::Heat::AutoScalingGroup
     properties:
-      min_size: 0
-      desired_capacity: 1
+      min_size: 1
       max_size: 50
       resource: {type: OS::Neutron::Net}
   policy:
