@@ -179,8 +179,9 @@ impl TestApi {
         let settings = EngineSettings::default();
         let loopback = Arc::new(Loopback::new(Arc::new(NoCloud)));
         let engine = Engine::start(config.clone(), store.clone(), loopback.clone(), settings);
+        let reads = Arc::new(Loopback::new(cloud));
         let service =
-            Service::new(store.clone(), config.clone(), rules, cloud, Some(engine.clone()));
+            Service::new(store.clone(), config.clone(), rules, reads.clone(), Some(engine.clone()));
         let app = Arc::new(App {
             service,
             auth,
@@ -194,6 +195,7 @@ impl TestApi {
             body_bytes: Default::default(),
         });
         loopback.connect(&app);
+        reads.connect(&app);
         TestApi { app, engine, config, store }
     }
 

@@ -191,6 +191,7 @@ impl Mariadb {
         let data = format!("--datadir={}", folder.join("data").display());
         let mut install = unprivileged(&program("mariadb-install-db", "mariadb-server"));
         install.args(["--no-defaults", "--auth-root-authentication-method=normal"]);
+        install.env("TMPDIR", &folder);
         finish(install.args(["--skip-test-db", "--skip-name-resolve"]).args(NO_WAITING).arg(&data));
         let server = Some(Mariadb::serve(&folder));
         let (runtime, socket) = (runtime(), folder.join("socket"));
@@ -200,6 +201,8 @@ impl Mariadb {
     fn serve(folder: &Path) -> Server {
         let mut mariadbd = unprivileged(&program("mariadbd", "mariadb-server"));
         mariadbd.args(["--no-defaults", "--skip-networking", "--skip-name-resolve"]);
+        // When a server starts, it removes the temporary tables of all others in the same folder.
+        mariadbd.env("TMPDIR", folder);
         for (option, name) in [("datadir", "data"), ("socket", "socket"), ("pid-file", "pid")] {
             mariadbd.arg(format!("--{option}={}", folder.join(name).display()));
         }
@@ -253,6 +256,7 @@ impl Galera {
         give_away(&folder);
         let mut install = unprivileged(&program("mariadb-install-db", "mariadb-server"));
         install.args(["--no-defaults", "--auth-root-authentication-method=normal"]);
+        install.env("TMPDIR", &folder);
         let data = format!("--datadir={}", folder.join("data-0").display());
         finish(install.args(["--skip-test-db", "--skip-name-resolve"]).args(NO_WAITING).arg(data));
         let ports = vec![free_ports(), free_ports(), free_ports()];
@@ -274,11 +278,15 @@ impl Galera {
             let path = self.folder.join(format!("{name}-{node}"));
             mariadbd.arg(format!("--{option}={}", path.display()));
         }
-        let data = self.folder.join(format!("data-{node}"));
-        if !data.exists() {
-            fs::create_dir(&data).unwrap();
-            give_away(&data);
-        }
+        let [_, temporary] = ["data", "tmp"].map(|name| {
+            let folder = self.folder.join(format!("{name}-{node}"));
+            if !folder.exists() {
+                fs::create_dir(&folder).unwrap();
+                give_away(&folder);
+            }
+            folder
+        });
+        mariadbd.env("TMPDIR", temporary);
         let members: Vec<String> = self.ports.iter().map(|ports| at(ports[1])).collect();
         let provider = format!(
             "--wsrep-provider-options=gmcast.listen_addr=tcp://{};ist.recv_addr={};gcache.size=32M;{IMPATIENT}",
