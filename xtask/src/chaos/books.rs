@@ -2,10 +2,10 @@
 
 use super::api::Client;
 use super::cloud::Objects;
+use super::experiment::Experiment;
 use super::random::Random;
 use super::stack::Stack;
 use super::templates::FOREIGN;
-use super::world::World;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io;
@@ -53,9 +53,9 @@ pub(super) async fn add_foreign_objects(user: &super::cloud::CloudUser) -> io::R
 }
 
 /// Compares what the service knows with what is in the cloud, while the stacks are there.
-pub(super) async fn compare(world: &Arc<World>) -> io::Result<()> {
-    let mut random = Random::new(world.options.seed, 0);
-    let client = Client::new(world.site.apis(), &world.demo).map_err(io::Error::other)?;
+pub(super) async fn compare(experiment: &Arc<Experiment>) -> io::Result<()> {
+    let mut random = Random::new(experiment.options.seed, 0);
+    let client = Client::new(experiment.site.apis(), &experiment.demo).map_err(io::Error::other)?;
     let mut known = BTreeSet::new();
     let (_, listed) = client.read(&mut random, "/stacks?limit=1000").await;
     for stack in listed["stacks"].as_array().into_iter().flatten() {
@@ -68,16 +68,20 @@ pub(super) async fn compare(world: &Arc<World>) -> io::Result<()> {
             resources.filter_map(|it| Some(it["physical_resource_id"].as_str()?.to_owned())),
         );
     }
-    let now = world.admin.objects().await?;
+    let now = experiment.admin.objects().await?;
     for collection in COLLECTIONS {
         let there = now.get(collection).cloned().unwrap_or_default();
-        let before = world.before.get(collection).cloned().unwrap_or_default();
+        let before = experiment.before.get(collection).cloned().unwrap_or_default();
         for id in there.difference(&before) {
-            world.ledger.count("objects compared with the books");
+            experiment.ledger.count("objects compared with the books");
             // The keys of objects may have their project in front.
             if !known.iter().any(|known| id == known || id.ends_with(&format!("/{known}"))) {
-                let lines = world.site.log_lines(id, 12);
-                world.ledger.violated("orphan", format!("{collection} {id} is in no stack"), lines);
+                let lines = experiment.site.log_lines(id, 12);
+                experiment.ledger.violated(
+                    "orphan",
+                    format!("{collection} {id} is in no stack"),
+                    lines,
+                );
             }
         }
     }
@@ -85,7 +89,7 @@ pub(super) async fn compare(world: &Arc<World>) -> io::Result<()> {
 }
 
 /// Deletes what is left of the stacks, and compares the cloud with what it was before.
-pub(super) async fn clear(world: &Arc<World>, stacks: Vec<Stack>) -> io::Result<()> {
+pub(super) async fn clear(experiment: &Arc<Experiment>, stacks: Vec<Stack>) -> io::Result<()> {
     let mut deleting = tokio::task::JoinSet::new();
     for stack in stacks {
         deleting.spawn(stack.delete());
@@ -93,15 +97,15 @@ pub(super) async fn clear(world: &Arc<World>, stacks: Vec<Stack>) -> io::Result<
     while deleting.join_next().await.is_some() {}
     let mut different = Vec::new();
     for _ in 0..LOOKS {
-        different = difference(&world.before, &world.admin.objects().await?);
+        different = difference(&experiment.before, &experiment.admin.objects().await?);
         if different.is_empty() {
             break;
         }
         tokio::time::sleep(PAUSE).await;
     }
     for (kind, collection, id) in different {
-        let lines = world.site.log_lines(&id, 12);
-        world.ledger.violated(kind, format!("{collection} {id}"), lines);
+        let lines = experiment.site.log_lines(&id, 12);
+        experiment.ledger.violated(kind, format!("{collection} {id}"), lines);
     }
     Ok(())
 }
@@ -122,13 +126,13 @@ fn difference(before: &Objects, after: &Objects) -> Vec<(&'static str, String, S
 }
 
 /// The objects of somebody else are as they were.
-pub(super) async fn foreign_objects(world: &World) -> io::Result<Value> {
+pub(super) async fn foreign_objects(experiment: &Experiment) -> io::Result<Value> {
     let mut all = Vec::new();
-    let volumes = format!("/volume/v3/{}/volumes/detail?name={FOREIGN}", world.demo.project);
+    let volumes = format!("/volume/v3/{}/volumes/detail?name={FOREIGN}", experiment.demo.project);
     for (path, many) in
         [(volumes.as_str(), "volumes"), ("/network/v2.0/networks?name=data", "networks")]
     {
-        let (_, listed) = world.demo.ask("GET", path, None).await?;
+        let (_, listed) = experiment.demo.ask("GET", path, None).await?;
         all.extend(listed[many].as_array().cloned().unwrap_or_default());
     }
     Ok(Value::from(all))

@@ -1,6 +1,6 @@
 //! The databases, which can be restarted.
 
-use super::link::{Link, Target};
+use super::link::{Destination, Link};
 use super::options::DatabaseKind;
 use super::servers::{Galera, Mariadb, Postgres};
 use std::io;
@@ -47,10 +47,10 @@ impl Database {
             Database::Mariadb(server) => server.socket.clone(),
             Database::Galera(cluster, _) => {
                 let ports = [0, 1, 2].map(|node| cluster.port((process + node) % 3));
-                return Link::to(Target::Ports(ports.to_vec())).await.map(Some);
+                return Link::to(Destination::Ports(ports.to_vec())).await.map(Some);
             }
         };
-        Link::to(Target::Socket(socket)).await.map(Some)
+        Link::to(Destination::Socket(socket)).await.map(Some)
     }
 
     /// The URL at which a process finds the database at the end of its link.

@@ -1,9 +1,9 @@
 //! What goes wrong, and when: drawn from the seed.
 
+use super::experiment::Experiment;
 use super::options::Fault;
 use super::random::Random;
 use super::site::{LEASE, Member, QUIET, Site};
-use super::world::World;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -27,8 +27,8 @@ const FREQUENCIES: [(Fault, u64, Duration); 8] = [
 ];
 
 /// Has things go wrong until the time is over, and waits until all of that has ended.
-pub(super) async fn strike(world: Arc<World>, time: Duration) {
-    let mut random = Random::new(world.options.seed, usize::MAX);
+pub(super) async fn strike(experiment: Arc<Experiment>, time: Duration) {
+    let mut random = Random::new(experiment.options.seed, usize::MAX);
     let end = Instant::now() + time;
     let mut not_before = FREQUENCIES.map(|_| Instant::now());
     let mut under_way = tokio::task::JoinSet::new();
@@ -37,9 +37,9 @@ pub(super) async fn strike(world: Arc<World>, time: Duration) {
         let now = Instant::now();
         let mut due = Vec::new();
         for (at, (fault, weight, _)) in FREQUENCIES.iter().enumerate() {
-            if world.options.faults.contains(fault)
+            if experiment.options.faults.contains(fault)
                 && not_before[at] <= now
-                && applies(&world, *fault)
+                && applies(&experiment, *fault)
             {
                 due.extend((0..*weight).map(|_| at));
             }
@@ -48,10 +48,14 @@ pub(super) async fn strike(world: Arc<World>, time: Duration) {
         let (fault, _, rest) = FREQUENCIES[at];
         not_before[at] = now + rest;
         let random = Random::new(random.between(0, u64::MAX), 0);
-        let world = world.clone();
+        let experiment = experiment.clone();
         under_way.spawn(async move {
-            if let Err(error) = cause(&world, fault, random).await {
-                world.ledger.violated("harness", format!("{}: {error}", fault.name()), Vec::new());
+            if let Err(error) = cause(&experiment, fault, random).await {
+                experiment.ledger.violated(
+                    "harness",
+                    format!("{}: {error}", fault.name()),
+                    Vec::new(),
+                );
             }
         });
     }
@@ -59,28 +63,32 @@ pub(super) async fn strike(world: Arc<World>, time: Duration) {
 }
 
 /// Whether a fault can be caused at this site.
-fn applies(world: &World, fault: Fault) -> bool {
+fn applies(experiment: &Experiment, fault: Fault) -> bool {
     match fault {
         // The clock of SQLite is that of the process, and all processes are on one machine.
-        Fault::Clock => Site::can_set_clocks() && !world.is_sqlite(),
-        Fault::Broker => world.site.broker.is_some(),
-        Fault::Database => !world.is_sqlite(),
-        Fault::Disk => world.site.small_disk.is_some(),
+        Fault::Clock => Site::can_set_clocks() && !experiment.is_sqlite(),
+        Fault::Broker => experiment.site.broker.is_some(),
+        Fault::Database => !experiment.is_sqlite(),
+        Fault::Disk => experiment.site.small_disk.is_some(),
         _ => true,
     }
 }
 
-async fn cause(world: &Arc<World>, fault: Fault, mut random: Random) -> std::io::Result<()> {
-    let engines: Vec<&Member> = world.site.members.iter().filter(|it| it.is_engine).collect();
+async fn cause(
+    experiment: &Arc<Experiment>,
+    fault: Fault,
+    mut random: Random,
+) -> std::io::Result<()> {
+    let engines: Vec<&Member> = experiment.site.members.iter().filter(|it| it.is_engine).collect();
     let Some(engine) = random.pick(&engines) else { return Ok(()) };
-    let Some(member) = random.pick(&world.site.members) else { return Ok(()) };
-    let struck = |what: &str| world.ledger.struck(format!("{} {what}", fault.name()));
+    let Some(member) = random.pick(&experiment.site.members) else { return Ok(()) };
+    let struck = |what: &str| experiment.ledger.struck(format!("{} {what}", fault.name()));
     match fault {
         Fault::Kill => {
             // Engines are killed more often than APIs.
             let member = if random.percent(75) { engine } else { member };
             struck(if member.is_engine { "engine" } else { "api" });
-            world.site.replace(member, 0)
+            experiment.site.replace(member, 0)
         }
         Fault::Pause => {
             // An API that stands still for long is one that no balancer would ask.
@@ -100,38 +108,38 @@ async fn cause(world: &Arc<World>, fault: Fault, mut random: Random) -> std::io:
         Fault::Clock => {
             let hours = if random.percent(50) { 1 } else { -1 };
             struck(&format!("{hours:+} h"));
-            world.site.replace(engine, hours)
+            experiment.site.replace(engine, hours)
         }
         Fault::Database => {
             struck("restarted");
-            let shared = world.clone();
+            let shared = experiment.clone();
             let restart = move || {
                 let mut database =
                     shared.site.database.lock().unwrap_or_else(PoisonError::into_inner);
                 database.restart();
             };
-            world.steward.run(restart).await
+            experiment.steward.run(restart).await
         }
         Fault::Broker => {
             struck("restarted");
-            let shared = world.clone();
+            let shared = experiment.clone();
             let restart = move || {
                 let Some(broker) = &shared.site.broker else { return };
                 let mut broker = broker.lock().unwrap_or_else(PoisonError::into_inner);
                 broker.stop();
                 broker.start_again();
             };
-            world.steward.run(restart).await
+            experiment.steward.run(restart).await
         }
         Fault::Cloud => {
             struck("bad for a while");
-            world.ledger.cloud_is_bad();
-            world.admin.set_faults(&bad_cloud()).await?;
+            experiment.ledger.cloud_is_bad();
+            experiment.admin.set_faults(&bad_cloud()).await?;
             tokio::time::sleep(Duration::from_secs(random.between(5, 15))).await;
-            world.admin.set_faults(&json!([])).await?;
+            experiment.admin.set_faults(&json!([])).await?;
             // What was sent before may still fail.
             tokio::time::sleep(QUIET).await;
-            world.ledger.cloud_is_well();
+            experiment.ledger.cloud_is_well();
             Ok(())
         }
         Fault::Network => {
@@ -145,7 +153,7 @@ async fn cause(world: &Arc<World>, fault: Fault, mut random: Random) -> std::io:
             Ok(())
         }
         Fault::Disk => {
-            let Some(disk) = world.site.small_disk.clone() else { return Ok(()) };
+            let Some(disk) = experiment.site.small_disk.clone() else { return Ok(()) };
             struck("full for a while");
             let time = Duration::from_millis(random.between(1000, 5000));
             let filled = tokio::task::spawn_blocking(move || fill(&disk.0).map(|()| disk));

@@ -13,7 +13,7 @@ use tokio::sync::watch;
 
 /// Where a link leads.
 #[derive(Clone, Debug)]
-pub(super) enum Target {
+pub(super) enum Destination {
     Socket(PathBuf),
     Port(u16),
     /// The first of these that accepts connections, as a balancer chooses.
@@ -33,7 +33,7 @@ type Replacements = Arc<Vec<(String, String)>>;
 
 impl Link {
     /// A link to a server.
-    pub(super) async fn to(target: Target) -> io::Result<Link> {
+    pub(super) async fn to(target: Destination) -> io::Result<Link> {
         let socket = TcpListener::bind("127.0.0.1:0").await?;
         Link::open(target, socket, Arc::default())
     }
@@ -45,10 +45,14 @@ impl Link {
         let own = (port, socket.local_addr()?.port());
         let at = |port: u16| format!("127.0.0.1:{port:05}");
         let all = others.iter().copied().chain([own]).map(|(old, new)| (at(old), at(new)));
-        Link::open(Target::Port(port), socket, Arc::new(all.collect()))
+        Link::open(Destination::Port(port), socket, Arc::new(all.collect()))
     }
 
-    fn open(target: Target, socket: TcpListener, replacements: Replacements) -> io::Result<Link> {
+    fn open(
+        target: Destination,
+        socket: TcpListener,
+        replacements: Replacements,
+    ) -> io::Result<Link> {
         let port = socket.local_addr()?.port();
         let link = Link { port, is_cut: Arc::new(watch::channel(false).0) };
         let is_cut = link.is_cut.clone();
@@ -77,16 +81,16 @@ impl Link {
 
 async fn carry(
     inner: TcpStream,
-    target: Target,
+    target: Destination,
     replacements: Replacements,
     mut is_cut: watch::Receiver<bool>,
 ) -> io::Result<()> {
     whole(&mut is_cut).await;
     let (from_inner, to_inner) = inner.into_split();
     let ports = match target {
-        Target::Port(port) => vec![port],
-        Target::Ports(ports) => ports,
-        Target::Socket(path) => {
+        Destination::Port(port) => vec![port],
+        Destination::Ports(ports) => ports,
+        Destination::Socket(path) => {
             let (from_outer, to_outer) = UnixStream::connect(path).await?.into_split();
             let to_server = (from_inner, to_outer);
             return both(to_server, (from_outer, to_inner), replacements, is_cut).await;

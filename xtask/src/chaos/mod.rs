@@ -16,6 +16,7 @@ mod books;
 mod broker;
 mod cloud;
 mod database;
+mod experiment;
 mod faults;
 mod ledger;
 mod link;
@@ -33,11 +34,11 @@ mod servers;
 mod site;
 mod stack;
 mod templates;
-mod world;
 
 pub(crate) use cloud::serve as serve_cloud;
 
 use cloud::CloudUser;
+use experiment::{Experiment, Steward};
 use ledger::Ledger;
 use options::{DatabaseKind, Options, USAGE};
 use site::{Foundation, Site};
@@ -47,7 +48,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
-use world::{Steward, World};
 
 /// Runs chaos on each of the chosen databases, and says what was found.
 pub(crate) fn run(arguments: &[String]) -> Result<String, String> {
@@ -81,12 +81,12 @@ fn run_on(kind: DatabaseKind, options: &Options) -> io::Result<usize> {
     let foundation = Foundation::lay(kind, options, directory.clone())?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let began = Instant::now();
-    let world = runtime.block_on(play(foundation, options))?;
+    let experiment = runtime.block_on(play(foundation, options))?;
     let took = began.elapsed();
-    let violations = world.ledger.violations();
-    println!("{}", report(&world, &format!("{}, {:.0} s", kind.name(), took.as_secs_f64())));
+    let violations = experiment.ledger.violations();
+    println!("{}", report(&experiment, &format!("{}, {:.0} s", kind.name(), took.as_secs_f64())));
     // The servers end before their directory goes.
-    drop(world);
+    drop(experiment);
     drop(runtime);
     tidy_up(directory, options.keep || !violations.is_empty())?;
     Ok(violations.len())
@@ -100,13 +100,13 @@ fn tidy_up(directory: PathBuf, stays: bool) -> io::Result<()> {
     std::fs::remove_dir_all(directory)
 }
 
-async fn play(foundation: Foundation, options: &Options) -> io::Result<Arc<World>> {
+async fn play(foundation: Foundation, options: &Options) -> io::Result<Arc<Experiment>> {
     let site = Site::start(foundation).await?;
     let admin = CloudUser::log_in(&site.cloud.address, "admin").await?;
     let demo = CloudUser::log_in(&site.cloud.address, "demo").await?;
     books::add_foreign_objects(&demo).await?;
     let before = admin.objects().await?;
-    let world = Arc::new(World {
+    let experiment = Arc::new(Experiment {
         options: options.clone(),
         site,
         ledger: Ledger::new(),
@@ -116,57 +116,57 @@ async fn play(foundation: Foundation, options: &Options) -> io::Result<Arc<World
         steward: Steward::hire(),
         is_over: AtomicBool::new(false),
     });
-    let foreign = books::foreign_objects(&world).await?;
+    let foreign = books::foreign_objects(&experiment).await?;
     let mut people = tokio::task::JoinSet::new();
     for number in 1..=options.people {
-        people.spawn(person::work(world.clone(), number));
+        people.spawn(person::work(experiment.clone(), number));
     }
-    faults::strike(world.clone(), options.time).await;
+    faults::strike(experiment.clone(), options.time).await;
     // Everything is well again, and everybody ends what they do.
-    world.is_over.store(true, Ordering::SeqCst);
-    restore(&world)?;
+    experiment.is_over.store(true, Ordering::SeqCst);
+    restore(&experiment)?;
     let mut stacks = Vec::new();
     while let Some(done) = people.join_next().await {
         match done {
             Ok(Ok(stack)) => stacks.extend(stack),
-            Ok(Err(error)) => world.ledger.violated("harness", error, Vec::new()),
-            Err(error) => world.ledger.violated("harness", error.to_string(), Vec::new()),
+            Ok(Err(error)) => experiment.ledger.violated("harness", error, Vec::new()),
+            Err(error) => experiment.ledger.violated("harness", error.to_string(), Vec::new()),
         }
     }
     for stack in &mut stacks {
         // What is wrong with it is in the ledger.
         _ = stack.rest_again().await;
     }
-    books::compare(&world).await?;
-    books::clear(&world, stacks).await?;
-    if books::foreign_objects(&world).await? != foreign {
-        world.ledger.violated("foreign object touched", foreign.to_string(), Vec::new());
+    books::compare(&experiment).await?;
+    books::clear(&experiment, stacks).await?;
+    if books::foreign_objects(&experiment).await? != foreign {
+        experiment.ledger.violated("foreign object touched", foreign.to_string(), Vec::new());
     }
-    Ok(world)
+    Ok(experiment)
 }
 
 /// Starts processes that have ended by themselves, which none may, and replaces those whose clocks are wrong.
-fn restore(world: &World) -> io::Result<()> {
-    for member in &world.site.members {
+fn restore(experiment: &Experiment) -> io::Result<()> {
+    for member in &experiment.site.members {
         if let Some(status) = member.ended() {
             let what = format!("{} ended by itself: {status}", member.name);
-            world.ledger.violated("process ended", what, Vec::new());
+            experiment.ledger.violated("process ended", what, Vec::new());
         }
         member.links.iter().for_each(|(_, link)| link.heal());
         if member.is_engine {
-            world.site.replace(member, 0)?;
+            experiment.site.replace(member, 0)?;
         }
     }
     Ok(())
 }
 
 /// The figures of a run, and its violations with the lines of the logs.
-fn report(world: &World, title: &str) -> String {
-    let mut text = format!("\n{title}, seed {}\n", world.options.seed);
-    for (what, count) in world.ledger.table() {
+fn report(experiment: &Experiment, title: &str) -> String {
+    let mut text = format!("\n{title}, seed {}\n", experiment.options.seed);
+    for (what, count) in experiment.ledger.table() {
         _ = writeln!(text, "  {what:<44} {count:>10}");
     }
-    let violations = world.ledger.violations();
+    let violations = experiment.ledger.violations();
     _ = writeln!(text, "  {:<44} {:>10}", "violations", violations.len());
     for violation in violations {
         let after = violation.after.as_secs_f64();

@@ -1,28 +1,32 @@
 //! The people of the workload: each has one stack at a time, changes it, and compares what is shown with what was accepted.
 
 use super::api::{Client, Outcome};
+use super::experiment::Experiment;
 use super::random::Random;
 use super::stack::Stack;
 use super::templates::{KINDS, Kind, SIGNALS};
-use super::world::World;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Works until the time is over, and returns the stack that is left, if there is one.
-pub(super) async fn work(world: Arc<World>, number: usize) -> Result<Option<Stack>, String> {
-    let mut random = Random::new(world.options.seed, number);
-    let client = Client::new(world.site.apis(), &world.demo).map_err(|error| error.to_string())?;
+pub(super) async fn work(
+    experiment: Arc<Experiment>,
+    number: usize,
+) -> Result<Option<Stack>, String> {
+    let mut random = Random::new(experiment.options.seed, number);
+    let client =
+        Client::new(experiment.site.apis(), &experiment.demo).map_err(|error| error.to_string())?;
     let client = Arc::new(client);
     for life in 0.. {
-        if world.is_over.load(Ordering::SeqCst) {
+        if experiment.is_over.load(Ordering::SeqCst) {
             break;
         }
         let kind = random.pick(&KINDS).copied().unwrap_or(Kind::Networks);
         let name = format!("p{number}-{life}-{}", format!("{kind:?}").to_lowercase());
         let random = Random::new(random.between(0, u64::MAX), 1);
-        let stack = Stack::new(world.clone(), client.clone(), random, kind, name);
+        let stack = Stack::new(experiment.clone(), client.clone(), random, kind, name);
         if let Some(stack) = live(stack).await {
             return Ok(Some(stack));
         }
@@ -43,7 +47,7 @@ async fn live(mut stack: Stack) -> Option<Stack> {
         return stack.delete().await;
     }
     for _ in 0..stack.random.between(1, 6) {
-        if stack.world.is_over.load(Ordering::SeqCst) {
+        if stack.experiment.is_over.load(Ordering::SeqCst) {
             return Some(stack);
         }
         if !change(&mut stack).await {
@@ -51,7 +55,7 @@ async fn live(mut stack: Stack) -> Option<Stack> {
         }
     }
     // Some are left until the end, so that there is something in the books.
-    if stack.world.is_over.load(Ordering::SeqCst) { Some(stack) } else { stack.delete().await }
+    if stack.experiment.is_over.load(Ordering::SeqCst) { Some(stack) } else { stack.delete().await }
 }
 
 /// Waits for the creation, and does what it waits for.
@@ -121,7 +125,7 @@ impl Stack {
         loop {
             match self.client.send(&mut self.random, "POST", &path, Some(body)).await {
                 Outcome::Answered(200..300, _) => {
-                    return self.world.ledger.count("signals accepted");
+                    return self.experiment.ledger.count("signals accepted");
                 }
                 Outcome::Answered(status, reply) => {
                     // The deployment heard of an earlier one whose reply was lost.
@@ -129,7 +133,7 @@ impl Stack {
                     return self.refused("signal", status, &reply);
                 }
                 Outcome::Unknown => {
-                    self.world.ledger.count("requests without a reply");
+                    self.experiment.ledger.count("requests without a reply");
                     tokio::time::sleep(Duration::from_millis(200)).await;
                 }
             }
@@ -178,13 +182,13 @@ impl Stack {
         let path = format!("{}/resources/policy/signal", self.path());
         match self.client.send(&mut self.random, "POST", &path, None).await {
             Outcome::Answered(200..300, _) => {
-                self.world.ledger.count("signals accepted");
+                self.experiment.ledger.count("signals accepted");
                 self.size.0 += 1;
                 self.size.1 += 1;
             }
             Outcome::Answered(status, body) => self.refused("signal", status, &body.to_string()),
             Outcome::Unknown => {
-                self.world.ledger.count("requests without a reply");
+                self.experiment.ledger.count("requests without a reply");
                 self.size.1 += 1;
             }
         }

@@ -3,7 +3,7 @@
 use super::broker::Broker;
 use super::cloud::{CloudAddress, CloudProcess};
 use super::database::Database;
-use super::link::{Link, Target};
+use super::link::{Destination, Link};
 use super::options::{DatabaseKind, Fault, Options};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::File;
@@ -133,7 +133,7 @@ impl Site {
             let identity = Link::to_http(identity_port, &others).await?;
             let mut transport = String::new();
             if let Some(broker) = &broker {
-                let link = Link::to(Target::Port(broker.port)).await?;
+                let link = Link::to(Destination::Port(broker.port)).await?;
                 transport = format!(
                     "transport_url = {}\n",
                     broker

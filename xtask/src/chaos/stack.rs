@@ -1,9 +1,9 @@
 //! A stack of the workload, and what the API must show of it.
 
 use super::api::{Client, Outcome};
+use super::experiment::Experiment;
 use super::random::Random;
 use super::templates::Kind;
-use super::world::World;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ const ANSWERED_BY_ENGINE: Duration = Duration::from_millis(1900);
 
 /// A stack with one user.
 pub(super) struct Stack {
-    pub(super) world: Arc<World>,
+    pub(super) experiment: Arc<Experiment>,
     pub(super) client: Arc<Client>,
     pub(super) random: Random,
     pub(super) kind: Kind,
@@ -58,14 +58,14 @@ impl Shown {
 
 impl Stack {
     pub(super) fn new(
-        world: Arc<World>,
+        experiment: Arc<Experiment>,
         client: Arc<Client>,
         random: Random,
         kind: Kind,
         name: String,
     ) -> Stack {
         Stack {
-            world,
+            experiment,
             client,
             random,
             kind,
@@ -90,9 +90,13 @@ impl Stack {
     pub(super) fn violated(&self, kind: &'static str, what: &str) {
         let lines = match self.id.as_str() {
             "" => Vec::new(),
-            id => self.world.site.log_lines(id, 12),
+            id => self.experiment.site.log_lines(id, 12),
         };
-        self.world.ledger.violated(kind, format!("{} ({}): {what}", self.name, self.id), lines);
+        self.experiment.ledger.violated(
+            kind,
+            format!("{} ({}): {what}", self.name, self.id),
+            lines,
+        );
     }
 
     pub(super) fn refused(&self, request: &str, status: u16, reply: &str) {
@@ -100,7 +104,7 @@ impl Stack {
         if self.action.is_some() && status != 409 {
             self.violated("refused", &format!("{request}: {status} {reply}"));
         }
-        self.world.ledger.count("requests refused");
+        self.experiment.ledger.count("requests refused");
     }
 
     /// Creates the stack; whether it is there.
@@ -126,12 +130,12 @@ impl Stack {
                     return false;
                 }
                 Outcome::Unknown => {
-                    self.world.ledger.count("requests without a reply");
+                    self.experiment.ledger.count("requests without a reply");
                     tokio::time::sleep(Duration::from_millis(300)).await;
                 }
             }
         }
-        self.world.ledger.count("creates accepted");
+        self.experiment.ledger.count("creates accepted");
         if self.show().await.is_none() {
             self.violated("lost", "it was accepted, and is not there");
             return false;
@@ -150,7 +154,7 @@ impl Stack {
         let is_accepted = self.request("update", "PUT", &self.path(), Some(&body), "UPDATE").await;
         self.fails = fails;
         if is_accepted {
-            self.world.ledger.count(if fails {
+            self.experiment.ledger.count(if fails {
                 "updates that fail accepted"
             } else {
                 "updates accepted"
@@ -175,7 +179,7 @@ impl Stack {
         let path = format!("{}/actions", self.path());
         let is_accepted = self.request(name, "POST", &path, Some(&Value::from(body)), action).await;
         if is_accepted {
-            self.world.ledger.count(match action {
+            self.experiment.ledger.count(match action {
                 "SUSPEND" => "suspends accepted",
                 "RESUME" => "resumes accepted",
                 _ => "checks accepted",
@@ -205,7 +209,7 @@ impl Stack {
                     return !is_sure;
                 }
                 Outcome::Unknown => {
-                    self.world.ledger.count("requests without a reply");
+                    self.experiment.ledger.count("requests without a reply");
                     is_sure = false;
                     self.action = None;
                     tokio::time::sleep(Duration::from_millis(200)).await;
@@ -217,7 +221,7 @@ impl Stack {
             if self.began.elapsed() < ANSWERED_BY_ENGINE {
                 self.read_own_write(name, action).await;
             } else {
-                self.world.ledger.count("changes answered before an engine began");
+                self.experiment.ledger.count("changes answered before an engine began");
             }
         }
         true
@@ -233,7 +237,7 @@ impl Stack {
             let what = format!("after {name} was accepted, {} is shown", shown.status);
             self.violated("old state shown", &what);
         }
-        self.world.ledger.count("own writes read");
+        self.experiment.ledger.count("own writes read");
     }
 
     /// The stack as it is shown now; `None` if it is gone. One answer must be of one moment.
@@ -297,16 +301,16 @@ impl Stack {
             tokio::time::sleep(Duration::from_millis(200)).await;
         };
         let (name, status) = (self.name.clone(), shown.status.clone());
-        self.world.ledger.took(self.began.elapsed(), || format!("{name} {status}"));
-        self.world.ledger.count("actions that ended");
+        self.experiment.ledger.took(self.began.elapsed(), || format!("{name} {status}"));
+        self.experiment.ledger.count("actions that ended");
         if !shown.is_complete() {
-            if self.world.ledger.was_well_since(self.began) {
+            if self.experiment.ledger.was_well_since(self.began) {
                 self.violated(
                     "failed in a good cloud",
                     &format!("{}: {}", shown.status, shown.reason),
                 );
             } else {
-                self.world.ledger.count("actions that failed in a bad cloud");
+                self.experiment.ledger.count("actions that failed in a bad cloud");
             }
             return false;
         }
@@ -348,7 +352,7 @@ impl Stack {
             }
             // A signal whose reply was lost is not repeated, and may still be on its way.
             if size >= self.size.0 && !shown.is_under_way() {
-                self.world.ledger.count("groups that grew");
+                self.experiment.ledger.count("groups that grew");
                 return true;
             }
             if self.began.elapsed() > STUCK {
@@ -372,17 +376,17 @@ impl Stack {
             self.ask_to_delete().await;
             match self.wait_until_gone().await {
                 None => break,
-                Some(why) if self.world.ledger.was_well_since(self.began) => {
+                Some(why) if self.experiment.ledger.was_well_since(self.began) => {
                     let kind = if attempt == 1 { "failed in a good cloud" } else { "undeletable" };
                     self.violated(kind, &why);
                     if attempt == 3 {
                         return None;
                     }
                 }
-                Some(_) => self.world.ledger.count("actions that failed in a bad cloud"),
+                Some(_) => self.experiment.ledger.count("actions that failed in a bad cloud"),
             }
         }
-        self.world.ledger.count("stacks deleted");
+        self.experiment.ledger.count("stacks deleted");
         None
     }
 
@@ -395,7 +399,7 @@ impl Stack {
                     return self.refused("delete", status, &reply.to_string());
                 }
                 Outcome::Unknown => {
-                    self.world.ledger.count("requests without a reply");
+                    self.experiment.ledger.count("requests without a reply");
                     tokio::time::sleep(Duration::from_millis(200)).await;
                 }
             }
@@ -409,7 +413,7 @@ impl Stack {
             match shown.status.as_str() {
                 "DELETE_COMPLETE" => {
                     let (name, time) = (self.name.clone(), self.began.elapsed());
-                    self.world.ledger.took(time, || format!("{name} DELETE_COMPLETE"));
+                    self.experiment.ledger.took(time, || format!("{name} DELETE_COMPLETE"));
                     return None;
                 }
                 "DELETE_FAILED" => return Some(shown.reason),

@@ -10,7 +10,7 @@ use std::sync::mpsc;
 use tokio::sync::oneshot;
 
 /// The site, the cloud, the ledger.
-pub(super) struct World {
+pub(super) struct Experiment {
     pub(super) options: Options,
     pub(super) site: Site,
     pub(super) ledger: Ledger,
@@ -24,7 +24,7 @@ pub(super) struct World {
     pub(super) is_over: AtomicBool,
 }
 
-impl World {
+impl Experiment {
     pub(super) fn is_sqlite(&self) -> bool {
         self.site.is_sqlite
     }
