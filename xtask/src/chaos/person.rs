@@ -160,14 +160,23 @@ impl Stack {
         }
     }
 
-    /// Waits until a scaling group has done what earlier signals asked for.
+    /// Waits until a scaling group has done what earlier signals asked for: until then it declines further ones, as in
+    /// Heat. The state of the resource does not tell that, but the state of its nested stack does.
     async fn wait_for_group(&mut self) -> bool {
         let path = format!("{}/resources/group", self.path());
         loop {
             let (status, body) = self.client.read(&mut self.random, &path).await;
-            let state = body["resource"]["resource_status"].as_str().unwrap_or_default();
-            if status != 200 || !state.ends_with("_IN_PROGRESS") {
-                return status == 200;
+            let resource = &body["resource"];
+            let is_busy = |state: &Value| state.as_str().unwrap_or("").ends_with("_IN_PROGRESS");
+            if status != 200 {
+                return false;
+            }
+            if let Some(nested) = nested_stack(resource) {
+                let (status, body) = self.client.read(&mut self.random, &nested).await;
+                let state = &body["stack"]["stack_status"];
+                if status == 200 && !is_busy(state) && !is_busy(&resource["resource_status"]) {
+                    return true;
+                }
             }
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
@@ -194,4 +203,12 @@ impl Stack {
         }
         self.wait_for_size().await
     }
+}
+
+/// The path of a resource's nested stack.
+fn nested_stack(resource: &Value) -> Option<String> {
+    let links = resource["links"].as_array()?;
+    let nested = links.iter().find(|link| link["rel"] == "nested")?;
+    let (_, path) = nested["href"].as_str()?.split_once("/stacks/")?;
+    Some(format!("/stacks/{path}"))
 }
