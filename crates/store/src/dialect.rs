@@ -56,9 +56,9 @@ impl Dialect {
                 "PRAGMA foreign_keys = OFF",
                 "PRAGMA cache_size = -65536",
                 "PRAGMA temp_store = MEMORY",
-                // The journal is checkpointed on a connection of its own. A
-                // writer does it only if that cannot keep up.
-                "PRAGMA wal_autocheckpoint = 32768",
+                // The journal is checkpointed on a connection of its own, once a process has written much. A writer does
+                // it if that cannot keep up, or if many processes write a little each: at 64 MiB.
+                "PRAGMA wal_autocheckpoint = 8192",
                 "PRAGMA journal_size_limit = 67108864",
             ],
             Dialect::Postgres => &["SET synchronous_commit = on"],
