@@ -27,7 +27,7 @@ const COLLECTIONS: [&str; 6] = [
 const LOOKS: usize = 60;
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Puts objects of somebody else into the cloud, with names that the stacks' objects have, too.
+/// Creates objects of another user in the cloud, with the names of the stacks' objects.
 pub(super) async fn add_foreign_objects(user: &super::cloud::CloudUser) -> io::Result<()> {
     let volume = json!({ "volume": { "name": FOREIGN, "size": 1 } });
     let path = format!("/volume/v3/{}/volumes", user.project);
@@ -125,7 +125,7 @@ fn difference(before: &Objects, after: &Objects) -> Vec<(&'static str, String, S
     found
 }
 
-/// The objects of somebody else are as they were.
+/// Checks that the objects of another user are unchanged.
 pub(super) async fn foreign_objects(experiment: &Experiment) -> io::Result<Value> {
     let mut all = Vec::new();
     let volumes = format!("/volume/v3/{}/volumes/detail?name={FOREIGN}", experiment.demo.project);

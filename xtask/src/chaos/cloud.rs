@@ -109,7 +109,7 @@ async fn run(api: &str, cfn: &str) -> io::Result<()> {
     out.flush()
 }
 
-/// Somebody with a token, who asks the cloud itself.
+/// A user with a token, who calls the cloud directly.
 #[derive(Clone)]
 pub(super) struct CloudUser {
     client: reqwest::Client,

@@ -47,7 +47,7 @@ impl Steward {
         let (done, is_done) = oneshot::channel();
         let job = move || {
             job();
-            // Whoever waits may have gone.
+            // The receiver may have been dropped.
             _ = done.send(());
         };
         let gone = || io::Error::other("the thread that starts servers has ended");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 pub(super) enum Kind {
     /// A network with a subnet, a port and a router.
     Networks,
-    /// A server with a volume, whose name is that of somebody else's volume.
+    /// A server with a volume that has the name of another user's volume.
     Server,
     /// A group of nested stacks.
     Group,
@@ -61,7 +61,7 @@ const NETWORKS: &str = "
     properties: {router: {get_resource: router}, subnet: {get_resource: subnet}}
 ";
 
-/// The name of a volume of somebody else, and of one in each of these stacks.
+/// The name of a volume of another user, and of one volume in each of these stacks.
 pub(super) const FOREIGN: &str = "data";
 
 const SERVER: &str = "

@@ -25,7 +25,7 @@ pub struct Tally {
     pub template_moved: u64,
     /// Those of them for which another plan would have shown something else.
     pub other_plan: u64,
-    /// Those before which somebody removed or changed an object.
+    /// Updates before which an object was removed or changed outside of the engine.
     pub object_moved: u64,
     /// Those that stopped at something that the plan does not show.
     pub stopped: u64,
@@ -130,7 +130,7 @@ fn planned_update(seed: u64) -> Result<Tally, String> {
                 return flaw(format!("{found:?}"));
             }
         }
-        // An object moves: somebody removes or changes it behind the engine's back.
+        // An object moves: it is removed or changed outside of the engine.
         2 => {
             if !meddle(&mut world, &mut rng) {
                 return Ok(tally);

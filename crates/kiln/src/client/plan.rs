@@ -201,7 +201,7 @@ fn cause_of(cause: &Value, change: &Value) -> String {
             Some(line) => format!("line {line} of {}", text(&change["location"], "file")),
             None => "the template".to_owned(),
         },
-        "object" => "changed by somebody else".to_owned(),
+        "object" => "changed outside of the stack".to_owned(),
         _ => "its parent".to_owned(),
     }
 }
